@@ -1,0 +1,40 @@
+# Two commands on a fresh machine: `make demo` and `make test`. Each sets up what it needs.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+
+.PHONY: help setup demo test lint format clean
+
+help:  ## list the targets
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/ -/'
+
+setup: $(STAMP)  ## make the virtual environment
+
+# torch goes first: asked for loosely, it would bring gigabytes of GPU packages along.
+$(STAMP): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) torch
+	$(PIP) --editable '.[dev]'
+	@touch $(STAMP)
+
+demo: $(STAMP)  ## impute a small survey and show what happened
+	$(BIN)/diffjoint demo
+
+test: $(STAMP)  ## run all tests, doctests included
+	$(BIN)/python -m pytest --numprocesses 2
+
+lint: $(STAMP)  ## check style and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(STAMP)  ## put the code in shape
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean:  ## remove what the other targets made
+	rm -rf $(VENV) demo build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

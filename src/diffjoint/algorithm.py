@@ -1,0 +1,106 @@
+"""Algorithm 1, Diff-Joint for selective imputation: train, draw, aggregate, and again."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from diffjoint.aggregate import Aggregated, aggregate
+from diffjoint.conditional_sample import conditional_sample, sampling_units
+from diffjoint.config import Settings
+from diffjoint.edm import Denoiser
+from diffjoint.model_update import TRAINING_UNITS, model_update
+from diffjoint.progress import Progress
+from diffjoint.state import JointSpace, JointState, Observation, Values
+
+
+@dataclass(frozen=True)
+class Runtime:
+    """How to run, as opposed to what to compute."""
+
+    seed: int
+    device: torch.device
+    memory_limit: int
+    progress: Progress
+
+
+@dataclass(frozen=True)
+class Pass:
+    """What one pass through the loop leaves behind."""
+
+    iteration: int
+    denoiser: Denoiser
+    aggregated: Aggregated
+    loss: float
+    n_epochs: int
+
+
+def diff_joint(
+    observation: Observation,
+    space: JointSpace,
+    settings: Settings,
+    runtime: Runtime,
+    last: Pass | None = None,
+) -> Iterator[Pass]:
+    """The passes of Algorithm 1, each as it is done; the last one holds the result.
+
+    Parameters
+    ----------
+    observation : Observation
+        X^obs and Omega.
+    space : JointSpace
+        The columns, and which of them are searched (the paper's T).
+    last : Pass, optional
+        The last pass done before an interruption, to go on from.
+    """
+    denoiser = last.denoiser if last else None
+    state = last.aggregated.state if last else initial_state(observation, runtime.seed)
+    first = last.iteration + 1 if last else 0
+    work = TRAINING_UNITS * len(observation.values) * settings.max_epochs
+    work += sampling_units(observation, settings)
+    runtime.progress.begin((settings.n_iterations - first) * work)
+
+    for iteration in range(first, settings.n_iterations):
+        runtime.progress.phase(f"pass {iteration + 1} of {settings.n_iterations}: training")
+        trained = model_update(
+            torch.from_numpy(space.encode(state)).to(runtime.device),
+            settings,
+            _generator(runtime, iteration),
+            runtime.progress,
+            start=denoiser if settings.warm_start else None,
+        )
+        denoiser = trained.denoiser
+        runtime.progress.phase(f"pass {iteration + 1} of {settings.n_iterations}: drawing")
+        draws = conditional_sample(
+            denoiser,
+            observation,
+            space,
+            settings,
+            stream=settings.n_iterations - 1 - iteration,
+            memory_limit=runtime.memory_limit,
+            progress=runtime.progress,
+        )
+        aggregated = aggregate(draws, observation, space, settings)
+        state = aggregated.state
+        yield Pass(iteration, denoiser, aggregated, trained.loss, trained.n_epochs)
+
+
+def initial_state(observation: Observation, seed: int) -> JointState:
+    """Missing cells filled at random from their column's observed values; none meaningful.
+
+    Every distinct observed value is as likely as any other.
+    """
+    rng = np.random.default_rng([seed, 0])
+    values: Values = observation.values.copy()
+    for j, column in enumerate(values.T):
+        missing = np.isnan(column)
+        support = np.unique(column[~missing])
+        values[missing, j] = rng.choice(support, size=int(missing.sum()))
+    return JointState(values, np.zeros(values.shape, dtype=bool))
+
+
+def _generator(runtime: Runtime, iteration: int) -> torch.Generator:
+    """Randomness of one pass's training: a function of the seed and the pass."""
+    entropy = np.random.SeedSequence([runtime.seed, 1, iteration]).generate_state(1, np.uint64)
+    return torch.Generator(runtime.device).manual_seed(int(entropy[0] >> np.uint64(1)))

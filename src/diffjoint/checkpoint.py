@@ -1,0 +1,123 @@
+"""A run that was cut short goes on from its last whole pass."""
+
+import hashlib
+import json
+import os
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from diffjoint.aggregate import Aggregated
+from diffjoint.algorithm import Pass
+from diffjoint.config import Settings
+from diffjoint.edm import Denoiser, new_denoiser
+from diffjoint.errors import FileError, InputError
+from diffjoint.persist import Arrays, check_writable, read_bundle, write_bundle
+from diffjoint.state import JointSpace, Values
+
+FILE_NAME = "checkpoint.diffjoint"
+_CELLS = ("values", "uncertainty", "meaningful_score", "clusters")
+
+
+@dataclass(frozen=True)
+class Resumed:
+    """Where an interrupted run stood."""
+
+    seed: int
+    last: Pass
+    history: list[dict[str, Any]]
+
+
+class Checkpoint:
+    """A folder that holds the last whole pass of one run.
+
+    Parameters
+    ----------
+    folder : path
+    fingerprint : str
+        Which run this is; see :func:`fingerprint`.
+    device : torch.device
+        Where a resumed denoiser goes.
+    """
+
+    def __init__(
+        self, folder: str | os.PathLike[str], fingerprint: str, device: torch.device
+    ) -> None:
+        self.path = Path(folder) / FILE_NAME
+        self.fingerprint = fingerprint
+        self.device = device
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise FileError(
+                f"Cannot use {folder} as checkpoint: {error.strerror}. Name a folder that exists "
+                "or can be made."
+            ) from error
+        check_writable(self.path)
+
+    def save(self, seed: int, done: Pass, history: list[dict[str, Any]]) -> None:
+        """Put a pass in the place of the one before."""
+        cells = {name: getattr(done.aggregated, name) for name in _CELLS}
+        facts = {
+            "fingerprint": self.fingerprint,
+            "seed": seed,
+            "iteration": done.iteration,
+            "loss": done.loss,
+            "n_epochs": done.n_epochs,
+            "history": history,
+        }
+        write_bundle(self.path, "checkpoint", {**cells, **weights(done.denoiser)}, facts)
+
+    def resume(
+        self, seed: int | None, space: JointSpace, settings: Settings
+    ) -> Resumed | None:
+        """The last pass done, or None if there is none yet; another run's is an error."""
+        if not self.path.exists():
+            return None
+        arrays, facts = read_bundle(self.path, "checkpoint")
+        same_seed = seed is None or seed == facts["seed"]
+        if facts["fingerprint"] != self.fingerprint or not same_seed:
+            raise InputError(
+                f"{self.path} belongs to a run on another table, with other settings or with "
+                "another random_state. Go on with those, or name another folder, or delete the "
+                "file to start anew."
+            )
+        aggregated = Aggregated(*(arrays.pop(name) for name in _CELLS))
+        denoiser = denoiser_from(arrays, space.n_coordinates, settings, self.device)
+        last = Pass(facts["iteration"], denoiser, aggregated, facts["loss"], facts["n_epochs"])
+        return Resumed(facts["seed"], last, facts["history"])
+
+
+def fingerprint(values: Values, space: JointSpace, settings: Settings) -> str:
+    """What identifies a run apart from its seed: table, columns and settings."""
+    facts = [asdict(settings), space.schema.to_json(), space.mm]
+    digest = hashlib.sha256(json.dumps(facts).encode())
+    digest.update(np.ascontiguousarray(values).tobytes())
+    return digest.hexdigest()
+
+
+def weights(denoiser: Denoiser) -> Arrays:
+    """A denoiser's weights by name."""
+    return {
+        f"denoiser.{name}": tensor.detach().cpu().numpy()
+        for name, tensor in denoiser.state_dict().items()
+    }
+
+
+def denoiser_from(
+    arrays: Arrays, n_coordinates: int, settings: Settings, device: torch.device
+) -> Denoiser:
+    """The denoiser whose weights :func:`weights` gave."""
+    denoiser = new_denoiser(
+        n_coordinates, settings.width, settings.sigma_data, torch.Generator(device)
+    )
+    tensors = {
+        name.removeprefix("denoiser."): torch.from_numpy(array.copy())
+        for name, array in arrays.items()
+        if name.startswith("denoiser.")
+    }
+    denoiser.load_state_dict(tensors)
+    return denoiser.eval()

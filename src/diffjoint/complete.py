@@ -1,0 +1,89 @@
+"""Put what was inferred into the table: lost cells filled, meaningful ones as asked."""
+
+from typing import Any, Literal
+
+import numpy as np
+
+from diffjoint.errors import InputError
+from diffjoint.state import Cells, JointSpace, Values
+from diffjoint.table import Schema, Table, fill_column, with_cells
+
+MMOutput = Literal["na", "category", "indicator"]
+
+
+def complete(
+    table: Table,
+    space: JointSpace,
+    values: Values,
+    meaningful: Cells,
+    mm_output: MMOutput,
+    mm_label: str,
+) -> Any:
+    """The table with its empty cells filled or kept; nothing else is touched.
+
+    Parameters
+    ----------
+    values, meaningful : arrays of shape (n_rows, n_modelled)
+        Coded values and calls.
+    """
+    schema = space.schema
+    labelled, indicated = _mm_places(space, mm_output)
+    columns = {}
+    for j, position in enumerate(schema.modelled_positions):
+        missing = table.missing(position)
+        kept = missing & meaningful[:, j] & (j not in indicated)
+        fill = np.flatnonzero(missing & ~kept)
+        series = fill_column(table.column(position), schema.columns[position], fill, values[fill, j])
+        if j in labelled:
+            rows = np.flatnonzero(kept)
+            series = with_cells(series, rows, [mm_label] * len(rows))
+        columns[int(position)] = series
+    completed = table.rebuilt(columns)
+    if not indicated:
+        return completed
+    names = indicator_names(space, mm_output)
+    return table.beside(completed, table.like(meaningful[:, indicated], names))
+
+
+def indicator_names(space: JointSpace, mm_output: MMOutput) -> list[str]:
+    """Columns that ``mm_output`` adds."""
+    _, indicated = _mm_places(space, mm_output)
+    return [f"{space.schema.modelled[j].name}_meaningful" for j in indicated]
+
+
+def check_output(space: JointSpace, mm_output: MMOutput, mm_label: str) -> None:
+    """Raise if the output asked for would clash with what the table holds."""
+    for j in _mm_places(space, mm_output)[0]:
+        column = space.schema.modelled[j]
+        if mm_label in column.levels:
+            raise InputError(
+                f"mm_label is {mm_label!r}, which '{column.name}' already has as a level. "
+                "Choose another mm_label."
+            )
+    taken = {column.name for column in space.schema.columns}
+    for name in indicator_names(space, mm_output):
+        if name in taken:
+            raise InputError(
+                f"mm_output={mm_output!r} adds a column {name!r}, which X already has. Rename "
+                "it in X."
+            )
+
+
+def spread(cells: Values | Cells, table: Table, schema: Schema) -> Any:
+    """Cells of the modelled columns in the shape of the whole table; zero elsewhere."""
+    whole = np.zeros((table.n_rows, table.n_columns), dtype=cells.dtype)
+    whole[:, schema.modelled_positions] = cells
+    return whole
+
+
+def _mm_places(space: JointSpace, mm_output: MMOutput) -> tuple[list[int], list[int]]:
+    """Searched columns whose meaningful cells get a level, and those that get an indicator."""
+    if mm_output == "na":
+        return [], []
+    is_text = {j: all(isinstance(v, str) for v in space.schema.modelled[j].levels) for j in space.mm}
+    labelled = [
+        j
+        for j in space.mm
+        if mm_output == "category" and space.schema.modelled[j].is_categorical and is_text[j]
+    ]
+    return labelled, [j for j in space.mm if j not in labelled]

@@ -1,0 +1,151 @@
+"""Algorithm 3, Conditional-Sample: draw what is unknown given what is known."""
+
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from diffjoint.config import Settings
+from diffjoint.edm import (
+    Denoiser,
+    draw_keys,
+    heun_step,
+    keyed_normal,
+    n_network_passes,
+    sampling_sigmas,
+)
+from diffjoint.progress import Progress
+from diffjoint.state import Draws, JointSpace, JointState, Observation
+
+_TILE_STEP = 64
+"""Matrix products give a row the same bits in every batch whose size is a multiple of this."""
+_TILE_ROWS = {"cpu": 4096, "cuda": 131072}
+
+
+def conditional_sample(
+    denoiser: Denoiser,
+    observation: Observation,
+    space: JointSpace,
+    settings: Settings,
+    *,
+    stream: int,
+    memory_limit: int,
+    progress: Progress,
+) -> Iterator[Draws]:
+    """Draws of every row with something unknown, block by block under ``memory_limit``.
+
+    Parameters
+    ----------
+    stream : int
+        Which of the rows' independent streams of noise to use.
+    """
+    incomplete = np.flatnonzero((~observation.observed | observation.candidates).any(axis=1))
+    n_rows = _rows_per_block(space, settings, memory_limit)
+    for start in range(0, len(incomplete), n_rows):
+        rows = incomplete[start : start + n_rows]
+        vectors = _draw(
+            denoiser, observation.take(rows), space, settings, stream, memory_limit, progress
+        )
+        state = space.decode(vectors.reshape(len(rows), settings.n_draws, -1))
+        yield Draws(rows, state.values.swapaxes(0, 1), state.meaningful.swapaxes(0, 1))
+
+
+def inpaint(
+    denoiser: Denoiser,
+    clean: Tensor,
+    known: Tensor,
+    noise: Callable[[], Tensor],
+    settings: Settings,
+) -> Tensor:
+    """One draw per row: walk the noise down, holding the known coordinates to their values.
+
+    Parameters
+    ----------
+    clean : Tensor of shape (n_rows, n_coordinates)
+        Joint vectors; only the known coordinates count.
+    known : bool Tensor of the same shape
+    noise : callable
+        Gives fresh standard normal noise of that shape.
+    """
+    sigmas = sampling_sigmas(
+        settings.n_steps, settings.sigma_min, settings.sigma_max, settings.rho
+    )
+    vectors = sigmas[0] * noise()
+    for sigma, next_sigma in pairwise(sigmas):
+        for repeat in range(settings.n_inpaint_repeats):
+            forward = clean + next_sigma * noise()
+            reverse = heun_step(denoiser, vectors, sigma, next_sigma)
+            vectors = torch.where(known, forward, reverse)
+            if repeat < settings.n_inpaint_repeats - 1:
+                vectors = vectors + (sigma**2 - next_sigma**2) ** 0.5 * noise()
+    return vectors
+
+
+def sampling_units(observation: Observation, settings: Settings) -> float:
+    """Rows through the network that :func:`conditional_sample` takes."""
+    n_incomplete = int((~observation.observed | observation.candidates).any(axis=1).sum())
+    return n_incomplete * settings.n_draws * _passes(settings)
+
+
+def _draw(
+    denoiser: Denoiser,
+    observation: Observation,
+    space: JointSpace,
+    settings: Settings,
+    stream: int,
+    memory_limit: int,
+    progress: Progress,
+) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
+    """Joint vectors of every draw of every row, rows outside, draws inside."""
+    device = next(denoiser.parameters()).device
+    nothing = np.zeros(observation.values.shape, dtype=bool)
+    clean = torch.from_numpy(space.encode(JointState(observation.values, nothing))).to(device)
+    known = torch.from_numpy(space.known(observation)).to(device)
+    keys = torch.from_numpy(observation.keys).to(device)
+    n_pairs = len(keys) * settings.n_draws
+    drawn = np.empty((n_pairs, space.n_coordinates), dtype=np.float32)
+    tile_rows = _rows_per_tile(space, settings, memory_limit, device)
+    for start in range(0, n_pairs, tile_rows):
+        n_wanted = min(tile_rows, n_pairs - start)
+        pairs = _padded(torch.arange(start, start + n_wanted, device=device))
+        rows, draws = pairs // settings.n_draws, pairs % settings.n_draws
+        noise = _noise(draw_keys(keys[rows], draws, stream), space.n_coordinates)
+        with torch.inference_mode():
+            vectors = inpaint(denoiser, clean[rows], known[rows], noise, settings)
+        drawn[start : start + n_wanted] = vectors[:n_wanted].cpu().numpy()
+        progress.advance(n_wanted * _passes(settings))
+    return drawn
+
+
+def _noise(keys: Tensor, n_coordinates: int) -> Callable[[], Tensor]:
+    """A source of fresh noise for each call, fixed by the keys."""
+    counter = iter(range(2**62))
+    return lambda: keyed_normal(keys, next(counter), n_coordinates)
+
+
+def _padded(pairs: Tensor) -> Tensor:
+    """As many pairs as a tile may have; the last one is repeated to get there."""
+    n_padded = -(-len(pairs) // _TILE_STEP) * _TILE_STEP
+    return torch.cat([pairs, pairs[-1:].expand(n_padded - len(pairs))])
+
+
+def _passes(settings: Settings) -> int:
+    return settings.n_inpaint_repeats * n_network_passes(settings.n_steps)
+
+
+def _rows_per_tile(
+    space: JointSpace, settings: Settings, memory_limit: int, device: torch.device
+) -> int:
+    """Draws that go through the network at once; their activations fill half the limit."""
+    bytes_per_row = 4 * (8 * settings.width + 32 * space.n_coordinates)
+    affordable = memory_limit // 2 // bytes_per_row
+    most = _TILE_ROWS.get(device.type, _TILE_ROWS["cpu"])
+    return max(_TILE_STEP, min(affordable, most) // _TILE_STEP * _TILE_STEP)
+
+
+def _rows_per_block(space: JointSpace, settings: Settings, memory_limit: int) -> int:
+    """Rows whose draws are held at once; they fill the other half of the limit."""
+    bytes_per_draw = 12 * space.n_coordinates + 26 * space.n_columns
+    return max(1, memory_limit // 2 // (bytes_per_draw * settings.n_draws))

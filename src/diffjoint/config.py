@@ -1,0 +1,205 @@
+"""Every number of the method, in one place.
+
+The estimator, the command line and the documentation read their defaults here.
+"""
+
+import dataclasses
+import math
+import numbers
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Literal, get_args, get_type_hints
+
+from diffjoint.errors import InputError
+
+Fusion = Literal["or", "and", "uncertainty", "vote"]
+IntegerSummary = Literal["mean", "mode"]
+
+
+_AT_LEAST = {
+    "n_iterations": 1,
+    "n_draws": 1,
+    "n_steps": 2,
+    "n_inpaint_repeats": 1,
+    "width": 4,
+    "batch_size": 1,
+    "max_epochs": 1,
+    "patience": 1,
+}
+_POSITIVE = ("learning_rate", "log_sigma_std", "sigma_data", "sigma_min", "sigma_max", "rho")
+
+
+def check_choice(name: str, value: object, choices: tuple[Any, ...]) -> None:
+    """Raise unless ``value`` is one of ``choices``."""
+    if value not in choices:
+        listed = ", ".join(repr(choice) for choice in choices)
+        raise InputError(f"{name} must be one of {listed}; got {value!r}.")
+
+
+def check_whole(name: str, value: Any, minimum: int) -> None:
+    """Raise unless ``value`` is a whole number of at least ``minimum``."""
+    is_whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    if not is_whole or value < minimum:
+        raise InputError(f"{name} must be a whole number of at least {minimum}; got {value!r}.")
+
+
+def check_positive(name: str, value: Any) -> None:
+    """Raise unless ``value`` is a positive, finite number."""
+    is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
+    if not is_number or not 0.0 < float(value) < math.inf:
+        raise InputError(f"{name} must be a positive number; got {value!r}.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """Settings of Diff-Joint; the defaults are the paper's own.
+
+    Attributes
+    ----------
+    n_iterations : int
+        Passes through Algorithm 1 (train, draw, aggregate). One is the paper's
+        one-refinement variant.
+    n_draws : int
+        Conditional draws per row and pass, the paper's K.
+    n_steps : int
+        Noise levels of the reverse diffusion, the paper's M.
+    n_inpaint_repeats : int
+        Times each noise level is walked, so that drawn and observed cells agree.
+    width : int
+        Hidden and noise-embedding width of the denoiser.
+    batch_size : int
+        Rows per training step.
+    learning_rate : float
+        Adam's step size.
+    max_epochs : int
+        Epochs per pass at most.
+    patience : int
+        Epochs without a better loss after which training stops.
+    scheduler_patience : int or None
+        Epochs without a better loss after which the learning rate is cut by a tenth.
+        None: never.
+    warm_start : bool
+        Start each pass from the last pass's denoiser instead of a new one.
+    log_sigma_mean, log_sigma_std : float
+        Training noise: log(sigma) is normal with these.
+    sigma_data : float
+        Standard deviation of encoded numbers.
+    sigma_min, sigma_max, rho : float
+        Noise schedule of the sampler.
+    fusion : {"or", "and", "uncertainty", "vote"}
+        How the uncertainty cluster and the vote of the drawn masks decide together.
+    joint : bool
+        Model the mask with the values. False: every missing cell is imputed (DiffPuter).
+    integer_summary : {"mean", "mode"}
+        Integer columns as numbers (rounded mean, standard deviation) or, as the paper
+        has it, as discrete values (mode, entropy).
+    """
+
+    n_iterations: int = 10
+    n_draws: int = 30
+    n_steps: int = 50
+    n_inpaint_repeats: int = 10
+    width: int = 1024
+    batch_size: int = 4096
+    learning_rate: float = 1e-4
+    max_epochs: int = 1001
+    patience: int = 200
+    scheduler_patience: int | None = None
+    warm_start: bool = False
+    log_sigma_mean: float = -1.2
+    log_sigma_std: float = 1.2
+    sigma_data: float = 0.5
+    sigma_min: float = 0.002
+    sigma_max: float = 80.0
+    rho: float = 7.0
+    fusion: Fusion = "or"
+    joint: bool = True
+    integer_summary: IntegerSummary = "mode"
+
+    def __post_init__(self) -> None:
+        for name, minimum in _AT_LEAST.items():
+            check_whole(name, getattr(self, name), minimum)
+        for name in _POSITIVE:
+            check_positive(name, getattr(self, name))
+        if self.scheduler_patience is not None:
+            check_whole("scheduler_patience", self.scheduler_patience, 1)
+        if not self.sigma_min < self.sigma_max:
+            raise InputError(
+                f"sigma_min must lie below sigma_max; got {self.sigma_min} and {self.sigma_max}. "
+                "The paper uses 0.002 and 80."
+            )
+        check_choice("fusion", self.fusion, get_args(Fusion))
+        check_choice("integer_summary", self.integer_summary, get_args(IntegerSummary))
+
+
+PAPER = Settings()
+BALANCED = dataclasses.replace(
+    PAPER,
+    n_iterations=5,
+    n_draws=20,
+    n_steps=20,
+    n_inpaint_repeats=2,
+    width=256,
+    batch_size=1024,
+    learning_rate=1e-3,
+    max_epochs=100,
+    patience=30,
+    integer_summary="mean",
+)
+FAST = dataclasses.replace(
+    BALANCED,
+    n_iterations=3,
+    n_draws=10,
+    n_steps=12,
+    n_inpaint_repeats=1,
+    width=128,
+    batch_size=512,
+    max_epochs=40,
+    patience=15,
+)
+PRESETS = MappingProxyType({"fast": FAST, "balanced": BALANCED, "paper": PAPER})
+DEFAULT_PRESET = "fast"
+DEFAULT_MEMORY_LIMIT = "1GB"
+
+
+def settings_for(preset: str, **overrides: Any) -> Settings:
+    """Settings of a preset, with what was set by hand on top (None: not set).
+
+    Examples
+    --------
+    >>> settings_for("paper", width=256).width
+    256
+    >>> settings_for("paper").n_draws
+    30
+    """
+    check_choice("preset", preset, tuple(PRESETS))
+    chosen = {name: value for name, value in overrides.items() if value is not None}
+    return dataclasses.replace(PRESETS[preset], **chosen)
+
+
+def settings_types() -> dict[str, Any]:
+    """Name and type of every setting, in order."""
+    return get_type_hints(Settings)
+
+
+def parse_bytes(limit: int | str) -> int:
+    """Bytes meant by ``1_000_000``, ``"500MB"`` or ``"2GB"``.
+
+    Examples
+    --------
+    >>> parse_bytes("1.5GB")
+    1500000000
+    """
+    units = {"KB": 10**3, "MB": 10**6, "GB": 10**9, "B": 1}
+    text = str(limit).strip().upper().replace("_", "")
+    unit = next((unit for unit in units if text.endswith(unit)), "")
+    try:
+        n_bytes = int(float(text.removesuffix(unit)) * units.get(unit, 1))
+    except (ValueError, OverflowError):
+        n_bytes = 0
+    if n_bytes < 1:
+        raise InputError(
+            f"memory_limit must be a number of bytes or a size such as '500MB' or '2GB'; "
+            f"got {limit!r}."
+        )
+    return n_bytes

@@ -1,0 +1,20 @@
+"""The diffusion engine of Karras et al. (2022), in plain torch."""
+
+from diffjoint.edm.denoiser import Denoiser, new_denoiser
+from diffjoint.edm.heun import heun_step, n_network_passes
+from diffjoint.edm.loss import denoising_loss
+from diffjoint.edm.noise import draw_keys, keyed_normal, row_keys
+from diffjoint.edm.schedule import sampling_sigmas, training_sigmas
+
+__all__ = [
+    "Denoiser",
+    "denoising_loss",
+    "draw_keys",
+    "heun_step",
+    "keyed_normal",
+    "n_network_passes",
+    "new_denoiser",
+    "row_keys",
+    "sampling_sigmas",
+    "training_sigmas",
+]

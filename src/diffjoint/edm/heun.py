@@ -1,0 +1,29 @@
+"""One step down the probability-flow ODE, by Heun's second-order rule."""
+
+import torch
+from torch import Tensor
+
+from diffjoint.edm.denoiser import Denoiser
+
+
+def heun_step(denoiser: Denoiser, vectors: Tensor, sigma: float, next_sigma: float) -> Tensor:
+    """Carry ``vectors`` from noise level ``sigma`` down to ``next_sigma``.
+
+    The step to zero noise is Euler's: there is no slope at zero to average with.
+    """
+    slope = _slope(denoiser, vectors, sigma)
+    stepped = vectors + (next_sigma - sigma) * slope
+    if next_sigma == 0.0:
+        return stepped
+    next_slope = _slope(denoiser, stepped, next_sigma)
+    return vectors + (next_sigma - sigma) * (slope + next_slope) / 2
+
+
+def n_network_passes(n_steps: int) -> int:
+    """Network passes of ``n_steps`` Heun steps that end at zero noise."""
+    return 2 * n_steps - 1
+
+
+def _slope(denoiser: Denoiser, vectors: Tensor, sigma: float) -> Tensor:
+    level = torch.full((1, 1), sigma, device=vectors.device)
+    return (vectors - denoiser(vectors, level)) / sigma

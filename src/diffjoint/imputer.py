@@ -1,0 +1,623 @@
+"""SelectiveImputer: Diff-Joint behind scikit-learn's contract."""
+
+import hashlib
+import os
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from typing import Any, Self, get_args
+from warnings import warn
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from diffjoint.aggregate import Aggregated
+from diffjoint.algorithm import Pass, Runtime, diff_joint
+from diffjoint.checkpoint import Checkpoint, denoiser_from, fingerprint, weights
+from diffjoint.complete import MMOutput, check_output, complete, indicator_names, spread
+from diffjoint.config import (
+    DEFAULT_MEMORY_LIMIT,
+    DEFAULT_PRESET,
+    Fusion,
+    IntegerSummary,
+    Settings,
+    check_choice,
+    check_whole,
+    parse_bytes,
+    settings_for,
+    settings_types,
+)
+from diffjoint.errors import InputError, UntypicalWarning
+from diffjoint.model import Model, canonical_order, choose_device, joint_space, observe
+from diffjoint.persist import read_bundle, write_bundle
+from diffjoint.progress import Progress, ProgressBar, Silence
+from diffjoint.state import JointSpace, Observation, Values
+from diffjoint.table import Schema, Table, code_table, infer_schema, open_table
+
+DETECTORS = ("paper",)
+UNSEEN = ("error", "missing")
+MIN_ROWS = 2
+
+
+@dataclass(frozen=True)
+class Imputation:
+    """Everything inferred about one table, in that table's own container.
+
+    Attributes
+    ----------
+    table : table
+        The completed table.
+    meaningful : bool table of X's shape
+        True: the cell is kept as NA.
+    probability : float table of X's shape
+        How likely the cell is meaningful; 0.0 at observed cells.
+    uncertainty : float table of X's shape
+        Spread of the drawn values; 0.0 at observed cells.
+    n_observed, n_kept, n_imputed, n_left : int
+        Cells that were there, that are kept as NA, that were filled, and that are empty in
+        columns carried along.
+    """
+
+    table: Any
+    meaningful: Any
+    probability: Any
+    uncertainty: Any
+    n_observed: int
+    n_kept: int
+    n_imputed: int
+    n_left: int
+
+
+class SelectiveImputer(TransformerMixin, BaseEstimator):
+    """Impute the cells that were lost; keep those that are missing for a reason.
+
+    Diff-Joint alternates between training a diffusion model on values and missingness mask
+    together, and drawing both for every incomplete row. Missing cells of ``mm_columns`` that
+    are called meaningful stay NA, all other missing cells are filled.
+
+    Parameters
+    ----------
+    mm_columns : list of labels, optional
+        Columns in which a missing cell may be meaningful. None: no column, every missing
+        cell is imputed.
+    preset : {"fast", "balanced", "paper"}
+        Where settings that are left at None come from.
+    detector : {"paper"}
+        How meaningful cells are told from lost ones.
+    column_kinds : dict, optional
+        Kind by column label, where the inferred one (see ``schema_``) is wrong: "continuous",
+        "integer", "categorical", "datetime" or "pass-through".
+    unseen : {"error", "missing"}
+        A level in ``transform`` that ``fit`` did not see: refuse it, or leave the cell as it is
+        and out of the model.
+    mm_output : {"na", "category", "indicator"}
+        Meaningful cells in the output: NA; a level of their own (``mm_label``) in text columns
+        and an indicator for other columns; or filled like lost ones, with a column
+        ``<name>_meaningful`` that says which they are.
+    mm_label : str
+        The level for ``mm_output="category"``.
+    n_iterations, n_draws, n_steps, n_inpaint_repeats : int, optional
+        Passes, draws per row, noise levels, and walks per noise level.
+    width, batch_size, learning_rate, max_epochs, patience, scheduler_patience, warm_start : optional
+        The denoiser and its training.
+    log_sigma_mean, log_sigma_std, sigma_data, sigma_min, sigma_max, rho : float, optional
+        The noise.
+    fusion : {"or", "and", "uncertainty", "vote"}, optional
+        How the two signs of a meaningful cell decide together.
+    joint : bool, optional
+        False: model the values alone and impute everything (DiffPuter).
+    integer_summary : {"mean", "mode"}, optional
+        How draws of integer columns become one value.
+    device : str
+        "auto" (CUDA where there is one), "cpu", "cuda" or any name torch knows.
+    n_threads : int, optional
+        Threads torch may use; None leaves its setting.
+    memory_limit : int or str
+        Memory for draws, such as "500MB". The result does not depend on it.
+    checkpoint : path, optional
+        A folder to save each pass in, and to go on from after an interruption.
+    callback : callable, optional
+        Called with the imputer after each pass; it can already transform.
+    verbose : bool
+        Show progress and time left.
+    random_state : int, RandomState or None
+        Same state, same table, same settings: same result.
+
+    Attributes
+    ----------
+    schema_ : Schema
+        The columns as understood; print it.
+    mm_columns_ : list
+        The searched columns.
+    meaningful_ : bool array of shape (n_rows, n_columns)
+        The calls on the rows of ``fit``.
+    history_ : list of dict
+        Per pass: loss, epochs, share of candidate cells called meaningful, share of calls
+        changed since the last pass, change of the imputed values in standard deviations.
+    settings_ : Settings
+        The numbers used.
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd
+    >>> from diffjoint import SelectiveImputer
+    >>> rng = np.random.default_rng(0)
+    >>> married = rng.random(200) < 0.6
+    >>> survey = pd.DataFrame({
+    ...     "age": rng.integers(20, 80, 200),
+    ...     "married": np.where(married, "yes", "no"),
+    ...     "spouse_age": np.where(married, rng.integers(20, 80, 200), np.nan),
+    ... })
+    >>> survey.loc[:9, "age"] = np.nan
+    >>> imputer = SelectiveImputer(["spouse_age"], n_iterations=1, max_epochs=2, random_state=0)
+    >>> completed = imputer.fit_transform(survey)
+    >>> int(completed["age"].isna().sum()), completed.shape
+    (0, (200, 3))
+    """
+
+    def __init__(
+        self,
+        mm_columns: Sequence[Hashable] | None = None,
+        *,
+        preset: str = DEFAULT_PRESET,
+        detector: str = "paper",
+        column_kinds: Mapping[Hashable, str] | None = None,
+        unseen: str = "error",
+        mm_output: MMOutput = "na",
+        mm_label: str = "not applicable",
+        n_iterations: int | None = None,
+        n_draws: int | None = None,
+        n_steps: int | None = None,
+        n_inpaint_repeats: int | None = None,
+        width: int | None = None,
+        batch_size: int | None = None,
+        learning_rate: float | None = None,
+        max_epochs: int | None = None,
+        patience: int | None = None,
+        scheduler_patience: int | None = None,
+        warm_start: bool | None = None,
+        log_sigma_mean: float | None = None,
+        log_sigma_std: float | None = None,
+        sigma_data: float | None = None,
+        sigma_min: float | None = None,
+        sigma_max: float | None = None,
+        rho: float | None = None,
+        fusion: Fusion | None = None,
+        joint: bool | None = None,
+        integer_summary: IntegerSummary | None = None,
+        device: str = "auto",
+        n_threads: int | None = None,
+        memory_limit: int | str = DEFAULT_MEMORY_LIMIT,
+        checkpoint: str | os.PathLike[str] | None = None,
+        callback: Callable[["SelectiveImputer"], object] | None = None,
+        verbose: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.mm_columns = mm_columns
+        self.preset = preset
+        self.detector = detector
+        self.column_kinds = column_kinds
+        self.unseen = unseen
+        self.mm_output = mm_output
+        self.mm_label = mm_label
+        self.n_iterations = n_iterations
+        self.n_draws = n_draws
+        self.n_steps = n_steps
+        self.n_inpaint_repeats = n_inpaint_repeats
+        self.width = width
+        self.batch_size = batch_size
+        self.learning_rate = learning_rate
+        self.max_epochs = max_epochs
+        self.patience = patience
+        self.scheduler_patience = scheduler_patience
+        self.warm_start = warm_start
+        self.log_sigma_mean = log_sigma_mean
+        self.log_sigma_std = log_sigma_std
+        self.sigma_data = sigma_data
+        self.sigma_min = sigma_min
+        self.sigma_max = sigma_max
+        self.rho = rho
+        self.fusion = fusion
+        self.joint = joint
+        self.integer_summary = integer_summary
+        self.device = device
+        self.n_threads = n_threads
+        self.memory_limit = memory_limit
+        self.checkpoint = checkpoint
+        self.callback = callback
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn values and missingness of a table.
+
+        Parameters
+        ----------
+        X : pandas or polars DataFrame, or array of shape (n_rows, n_columns)
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        self._fit(X)
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Complete a table: meaningful cells as ``mm_output`` says, lost cells filled.
+
+        Parameters
+        ----------
+        X : table with the columns of ``fit``; other rows are welcome
+
+        Returns
+        -------
+        table
+            Of X's container, dtypes, index and column order; observed cells are untouched.
+        """
+        table = self._open(X)
+        return self._complete(table, self._infer(table))
+
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
+        """Fit and complete the same table: ``fit(X).transform(X)`` without drawing twice."""
+        table = self._fit(X)
+        return self._complete(table, self._infer(table))
+
+    def predict_mm(self, X: Any) -> Any:
+        """Which cells are meaningful: a bool table of X's shape. True: keep NA."""
+        return self.impute(X).meaningful
+
+    def predict_mm_proba(self, X: Any) -> Any:
+        """How likely each cell is meaningful: a float table of X's shape, 0.0 where observed.
+
+        Notes
+        -----
+        The paper's detector decides by a cluster and a vote; this is the stronger of the two
+        (for ``fusion="or"``) on a scale where one half is the decision. It orders cells; it is
+        not calibrated.
+        """
+        return self.impute(X).probability
+
+    def uncertainty(self, X: Any) -> Any:
+        """Spread of the drawn values: a float table of X's shape, 0.0 where observed.
+
+        Numbers: standard deviation in the column's unit (dates: days). Categories: entropy in
+        nats.
+        """
+        return self.impute(X).uncertainty
+
+    def impute(self, X: Any) -> Imputation:
+        """The completed table and all that was inferred, from one run of draws."""
+        table = self._open(X)
+        inferred = self._infer(table)
+        missing = np.column_stack([table.missing(i) for i in range(table.n_columns)])
+        n_missing = int(missing[:, self.schema_.modelled_positions].sum())
+        n_kept = int(inferred.state.meaningful.sum())
+        cells = (inferred.state.meaningful, inferred.meaningful_score, inferred.uncertainty)
+        meaningful, probability, uncertainty = (
+            table.like(spread(part, table, self.schema_)) for part in cells
+        )
+        return Imputation(
+            table=self._complete(table, inferred),
+            meaningful=meaningful,
+            probability=probability,
+            uncertainty=uncertainty,
+            n_observed=int((~missing).sum()),
+            n_kept=n_kept,
+            n_imputed=n_missing - n_kept,
+            n_left=int(missing.sum()) - n_missing,
+        )
+
+    def sample(self, X: Any, n_draws: int = 5) -> list[Any]:
+        """Completed tables, each with values and mask drawn from the joint model.
+
+        Parameters
+        ----------
+        X : table with the columns of ``fit``
+        n_draws : int
+            How many tables.
+        """
+        check_whole("n_draws", n_draws, 1)
+        table = self._open(X)
+        observation = self._observe(table)
+        values = np.repeat(observation.values[None], n_draws, axis=0)
+        meaningful = np.zeros(values.shape, dtype=bool)
+        with self._running() as progress:
+            limit = parse_bytes(self.memory_limit)
+            for draws in self._model.draws(observation, n_draws, limit, progress):
+                values[:, draws.rows] = draws.values
+                meaningful[:, draws.rows] = draws.meaningful & observation.candidates[draws.rows]
+        return [
+            complete(table, self._model.space, drawn, kept, self.mm_output, self.mm_label)
+            for drawn, kept in zip(values, meaningful, strict=True)
+        ]
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Save the fitted imputer to one file, without pickle; :func:`load` reads it back."""
+        check_is_fitted(self)
+        facts = {
+            "params": _plain_params(self),
+            "schema": self.schema_.to_json(),
+            "mm": self._model.space.mm,
+            "mm_columns": self.mm_columns_,
+            "settings": asdict(self.settings_),
+            "seed": self._model.seed,
+            "history": self.history_,
+            "n_features_in": self.n_features_in_,
+            "feature_names_in": list(getattr(self, "feature_names_in_", [])),
+        }
+        arrays = {"clusters": self._model.clusters, **weights(self._model.denoiser)}
+        write_bundle(path, "model", arrays, facts)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """Names of the output's columns."""
+        check_is_fitted(self)
+        names = [column.name for column in self.schema_.columns]
+        if input_features is not None and list(input_features) != names:
+            raise InputError(
+                f"input_features must be the columns of fit ({', '.join(names)}); got "
+                f"{', '.join(map(str, input_features))}. Leave it out."
+            )
+        names += indicator_names(self._model.space, self.mm_output)
+        return np.asarray(names, dtype=object)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+    def _fit(self, X: Any) -> Table:
+        """Check everything, then run Algorithm 1 pass by pass."""
+        task = self._prepare(X)
+        given_seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        checkpoint = _open_checkpoint(self.checkpoint, task)
+        expected_seed = None if self.random_state is None else given_seed
+        resumed = checkpoint.resume(expected_seed, task.space, task.settings) if checkpoint else None
+        seed = resumed.seed if resumed else given_seed
+        observation = observe(task.table, task.values, task.space, seed).take(task.order)
+        self.history_ = resumed.history if resumed else []
+        last = resumed.last if resumed else None
+        if last is not None:
+            self._take(last, task, seed)
+        with self._running() as progress:
+            runtime = Runtime(seed, task.device, parse_bytes(self.memory_limit), progress)
+            passes = diff_joint(observation, task.space, task.settings, runtime, last)
+            for done in _explaining_interrupts(passes, checkpoint):
+                self.history_.append(_history_entry(done, last, observation, task.space))
+                self._take(done, task, seed)
+                if checkpoint is not None:
+                    checkpoint.save(seed, done, self.history_)
+                if self.callback is not None:
+                    self.callback(self)
+                last = done
+        return task.table
+
+    def _prepare(self, X: Any) -> "_Task":
+        """Everything that can be wrong is found here, before any long work."""
+        settings = self._checked_settings()
+        device = choose_device(self.device)
+        table = open_table(X)
+        validate_data(self, X, reset=True, skip_check_array=True)
+        _check_enough_rows(table)
+        schema = infer_schema(table, self.column_kinds)
+        space = joint_space(table, schema, self._searched(table), settings)
+        check_output(space, self.mm_output, self.mm_label)
+        values = code_table(table, schema, "error")
+        self.settings_, self.schema_ = settings, schema
+        self.mm_columns_ = [table.labels[schema.modelled_positions[j]] for j in space.mm]
+        return _Task(table, space, settings, device, values, canonical_order(values))
+
+    def _checked_settings(self) -> Settings:
+        check_choice("detector", self.detector, DETECTORS)
+        check_choice("unseen", self.unseen, UNSEEN)
+        check_choice("mm_output", self.mm_output, get_args(MMOutput))
+        parse_bytes(self.memory_limit)
+        if self.n_threads is not None:
+            check_whole("n_threads", self.n_threads, 1)
+        if isinstance(self.mm_columns, str):
+            raise InputError(
+                f"mm_columns must be a list of columns; got the text {self.mm_columns!r}. "
+                f"Pass [{self.mm_columns!r}]."
+            )
+        return settings_for(self.preset, **{name: getattr(self, name) for name in settings_types()})
+
+    def _searched(self, table: Table) -> list[Hashable]:
+        if self.mm_columns is not None:
+            return list(self.mm_columns)
+        if self.joint is not False and any(table.missing(i).any() for i in range(table.n_columns)):
+            warn(
+                "mm_columns is not given: every missing cell is taken for lost and will be "
+                "imputed. Name the columns in which a missing cell may be meaningful, or pass "
+                "mm_columns=[] if there are none.",
+                UntypicalWarning,
+                stacklevel=5,
+            )
+        return []
+
+    def _take(self, done: Pass, task: "_Task", seed: int) -> None:
+        """Become the imputer that a pass has made."""
+        aggregated = done.aggregated
+        self._model = Model(task.space, task.settings, seed, done.denoiser, aggregated.clusters)
+        self._on_fit_rows = aggregated.take(np.argsort(task.order))
+        self._fit_rows_digest = _digest(task.values)
+        self.meaningful_ = spread(self._on_fit_rows.state.meaningful, task.table, self.schema_)
+
+    def _open(self, X: Any) -> Table:
+        """A table to work on, if it has the columns of ``fit``."""
+        check_is_fitted(self)
+        table = open_table(X)
+        try:
+            validate_data(self, X, reset=False, skip_check_array=True)
+        except ValueError as error:
+            names = ", ".join(column.name for column in self.schema_.columns)
+            raise InputError(
+                f"{str(error).rstrip()} Pass the columns that fit saw, in their order: {names}."
+            ) from error
+        return table
+
+    def _observe(self, table: Table) -> Observation:
+        values = code_table(table, self.schema_, self.unseen)
+        return observe(table, values, self._model.space, self._model.seed)
+
+    def _infer(self, table: Table) -> Aggregated:
+        """What the model says of a table; what it said in ``fit`` if this is that table."""
+        observation = self._observe(table)
+        if _digest(observation.values) == getattr(self, "_fit_rows_digest", None):
+            return self._on_fit_rows
+        with self._running() as progress:
+            return self._model.infer(observation, parse_bytes(self.memory_limit), progress)
+
+    def _complete(self, table: Table, inferred: Aggregated) -> Any:
+        state = inferred.state
+        return complete(
+            table,
+            self._model.space,
+            state.values,
+            state.meaningful,
+            self.mm_output,
+            self.mm_label,
+        )
+
+    @contextmanager
+    def _running(self) -> Iterator[Progress]:
+        """Progress as asked for, and torch's threads as set; both as before afterwards."""
+        n_threads = torch.get_num_threads()
+        torch.set_num_threads(self.n_threads or n_threads)
+        try:
+            if self.verbose:
+                with ProgressBar() as progress:
+                    yield progress
+            else:
+                yield Silence()
+        finally:
+            torch.set_num_threads(n_threads)
+
+
+def load(path: str | os.PathLike[str]) -> SelectiveImputer:
+    """Read an imputer that :meth:`SelectiveImputer.save` wrote.
+
+    Examples
+    --------
+    >>> import pandas as pd, tempfile, pathlib
+    >>> from diffjoint import SelectiveImputer, load
+    >>> table = pd.DataFrame({"a": [1.5, None, 2.5], "b": ["x", "y", None]})
+    >>> imputer = SelectiveImputer(mm_columns=["b"], n_iterations=1, max_epochs=1, random_state=0)
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "model.diffjoint"
+    >>> imputer.fit(table).save(path)
+    >>> load(path).transform(table).equals(imputer.transform(table))
+    True
+    """
+    arrays, facts = read_bundle(path, "model")
+    params = dict(facts["params"])
+    if params["column_kinds"] is not None:
+        params["column_kinds"] = dict(params["column_kinds"])
+    imputer = SelectiveImputer(**params)
+    imputer.settings_ = Settings(**facts["settings"])
+    imputer.schema_ = Schema.from_json(facts["schema"])
+    imputer.mm_columns_ = facts["mm_columns"]
+    imputer.history_ = facts["history"]
+    imputer.n_features_in_ = facts["n_features_in"]
+    if facts["feature_names_in"]:
+        imputer.feature_names_in_ = np.asarray(facts["feature_names_in"], dtype=object)
+    space = JointSpace(imputer.schema_, tuple(facts["mm"]), imputer.settings_.sigma_data)
+    device = choose_device(imputer.device)
+    denoiser = denoiser_from(arrays, space.n_coordinates, imputer.settings_, device)
+    imputer._model = Model(
+        space, imputer.settings_, facts["seed"], denoiser, arrays["clusters"]
+    )
+    return imputer
+
+
+@dataclass(frozen=True)
+class _Task:
+    """A table, checked and coded, and how it is to be learnt."""
+
+    table: Table
+    space: JointSpace
+    settings: Settings
+    device: torch.device
+    values: Values
+    order: NDArray[np.intp]
+
+
+def _check_enough_rows(table: Table) -> None:
+    if table.n_rows < MIN_ROWS:
+        raise InputError(
+            f"fit needs at least {MIN_ROWS} rows; X has n_samples = {table.n_rows}. Pass more rows."
+        )
+
+
+def _open_checkpoint(folder: str | os.PathLike[str] | None, task: _Task) -> Checkpoint | None:
+    if folder is None:
+        return None
+    run = fingerprint(task.values[task.order], task.space, task.settings)
+    return Checkpoint(folder, run, task.device)
+
+
+def _explaining_interrupts(
+    passes: Iterator[Pass], checkpoint: Checkpoint | None
+) -> Iterator[Pass]:
+    """The passes; Ctrl-C gets a word on how to go on."""
+    try:
+        yield from passes
+    except KeyboardInterrupt as error:
+        if checkpoint is not None and checkpoint.path.exists():
+            advice = f"Whole passes are saved in {checkpoint.path.parent}; fit again to go on."
+        elif checkpoint is not None:
+            advice = "No pass was complete yet, so nothing was saved."
+        else:
+            advice = "Nothing was saved; set checkpoint to a folder to be able to go on."
+        raise KeyboardInterrupt(f"Interrupted. {advice}") from error
+
+
+def _history_entry(
+    done: Pass, last: Pass | None, observation: Observation, space: JointSpace
+) -> dict[str, Any]:
+    """One pass in numbers."""
+    candidates = observation.candidates
+    called = done.aggregated.state.meaningful[candidates]
+    before = last.aggregated.state.meaningful[candidates] if last else np.zeros_like(called)
+    return {
+        "iteration": done.iteration + 1,
+        "loss": done.loss,
+        "n_epochs": done.n_epochs,
+        "meaningful_share": float(called.mean()) if len(called) else 0.0,
+        "changed_share": float((called != before).mean()) if len(called) else 0.0,
+        "value_change": _value_change(done, last, observation, space) if last else None,
+    }
+
+
+def _value_change(
+    done: Pass, last: Pass, observation: Observation, space: JointSpace
+) -> float:
+    """Root mean square change of imputed cells: in standard deviations, or 1 for a new level."""
+    squares = []
+    for j, column in enumerate(space.schema.modelled):
+        missing = ~observation.observed[:, j]
+        change = (done.aggregated.values - last.aggregated.values)[missing, j]
+        squares.append((change != 0) if column.is_categorical else (change / column.scale) ** 2)
+    together = np.concatenate(squares)
+    return float(np.sqrt(together.mean())) if len(together) else 0.0
+
+
+def _plain_params(imputer: SelectiveImputer) -> dict[str, Any]:
+    """Parameters that JSON can carry; what belongs to the process is left at its default."""
+    params = imputer.get_params(deep=False)
+    params["callback"] = None
+    params["checkpoint"] = None
+    params["mm_columns"] = imputer.mm_columns_ if params["mm_columns"] is not None else None
+    if params["column_kinds"] is not None:
+        params["column_kinds"] = [list(pair) for pair in params["column_kinds"].items()]
+    if not isinstance(params["random_state"], int):
+        params["random_state"] = None
+    return params
+
+
+def _digest(values: Values) -> str:
+    return hashlib.sha256(np.ascontiguousarray(values).tobytes()).hexdigest()

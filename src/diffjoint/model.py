@@ -1,0 +1,115 @@
+"""What fitting leaves behind, and what it can say of new rows."""
+
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from diffjoint.aggregate import Aggregated, Clusters, aggregate
+from diffjoint.conditional_sample import conditional_sample, sampling_units
+from diffjoint.config import Settings
+from diffjoint.edm import Denoiser, row_keys
+from diffjoint.errors import InputError
+from diffjoint.progress import Progress
+from diffjoint.state import Draws, JointSpace, Observation, Values
+from diffjoint.table import Schema, Table
+
+
+@dataclass(frozen=True)
+class Model:
+    """A trained denoiser with all it takes to use it."""
+
+    space: JointSpace
+    settings: Settings
+    seed: int
+    denoiser: Denoiser
+    clusters: Clusters
+
+    def draws(
+        self, observation: Observation, n_draws: int, memory_limit: int, progress: Progress
+    ) -> Iterator[Draws]:
+        """Conditional draws of the incomplete rows, block by block."""
+        settings = replace(self.settings, n_draws=n_draws)
+        progress.begin(sampling_units(observation, settings))
+        progress.phase("drawing")
+        return conditional_sample(
+            self.denoiser,
+            observation,
+            self.space,
+            settings,
+            stream=0,
+            memory_limit=memory_limit,
+            progress=progress,
+        )
+
+    def infer(
+        self, observation: Observation, memory_limit: int, progress: Progress
+    ) -> Aggregated:
+        """Value, uncertainty and call of every cell, by the clusters found in training."""
+        draws = self.draws(observation, self.settings.n_draws, memory_limit, progress)
+        return aggregate(draws, observation, self.space, self.settings, self.clusters)
+
+
+def observe(table: Table, values: Values, space: JointSpace, seed: int) -> Observation:
+    """What is known of a table: values, candidates for meaningful cells, and noise keys."""
+    candidates = np.zeros(values.shape, dtype=bool)
+    for j in space.mm:
+        candidates[:, j] = table.missing(space.schema.modelled_positions[j])
+    return Observation(values, candidates, row_keys(values, seed))
+
+
+def canonical_order(values: Values) -> NDArray[np.intp]:
+    """An order of the rows that depends on what they hold, not on where they stand."""
+    return np.argsort(row_keys(values, seed=0), kind="stable")
+
+
+def joint_space(
+    table: Table, schema: Schema, mm_columns: Sequence[Hashable], settings: Settings
+) -> JointSpace:
+    """The model space of a table, with the searched columns found and checked."""
+    if not schema.modelled:
+        raise InputError(
+            "X must have a column to model; all of its columns are pass-through (ids or free "
+            "text). Set column_kinds for those that are not."
+        )
+    modelled = schema.modelled_positions.tolist()
+    positions = [_mm_position(table, schema, label) for label in mm_columns]
+    mm = tuple(sorted({modelled.index(position) for position in positions}))
+    return JointSpace(schema, mm if settings.joint else (), settings.sigma_data)
+
+
+def choose_device(name: str) -> torch.device:
+    """The device meant by a name; "auto" is CUDA where there is one."""
+    if name == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        device = torch.device(name)
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError, TypeError) as error:
+        raise InputError(
+            f"device must be 'auto' or a device that torch can use here; got {name!r} "
+            f"({str(error).splitlines()[0]})."
+        ) from error
+    return device
+
+
+def _mm_position(table: Table, schema: Schema, label: Hashable) -> int:
+    position = table.position(label)
+    if position is None:
+        raise InputError(
+            f"mm_columns names {label!r}, which is not a column of X ({', '.join(table.names)}). "
+            "Pass names from X.columns."
+        )
+    if not schema.columns[position].is_modelled:
+        raise InputError(
+            f"mm_columns names {label!r}, which is passed through unmodelled (an id or free "
+            f"text). Drop it from mm_columns, or set column_kinds={{{label!r}: 'categorical'}}."
+        )
+    if not table.missing(position).any():
+        raise InputError(
+            f"mm_columns names {label!r}, which has no missing cell in X: there is nothing to "
+            "tell apart. Drop it from mm_columns."
+        )
+    return position

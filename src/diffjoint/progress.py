@@ -1,0 +1,83 @@
+"""How far long work has come, for whoever wants to know."""
+
+from types import TracebackType
+from typing import Protocol, Self
+
+import rich.progress as bars
+from rich.console import Console
+
+
+class Progress(Protocol):
+    """Listens to long work. One unit is one row through the network."""
+
+    def begin(self, total: float) -> None:
+        """Work of ``total`` units starts."""
+
+    def phase(self, name: str) -> None:
+        """The work turns to something else."""
+
+    def advance(self, units: float, loss: float | None = None) -> None:
+        """``units`` more are done."""
+
+
+class Silence:
+    """A listener that says nothing."""
+
+    def begin(self, total: float) -> None:
+        """Say nothing."""
+
+    def phase(self, name: str) -> None:
+        """Say nothing."""
+
+    def advance(self, units: float, loss: float | None = None) -> None:
+        """Say nothing."""
+
+
+class ProgressBar:
+    """A bar in the terminal or notebook: phase, loss, time gone and time left."""
+
+    def __init__(self, console: Console | None = None) -> None:
+        self._bar = bars.Progress(
+            bars.TextColumn("{task.description}"),
+            bars.BarColumn(),
+            bars.TaskProgressColumn(),
+            bars.TextColumn("{task.fields[loss]}"),
+            bars.TimeElapsedColumn(),
+            bars.TextColumn("left:"),
+            bars.TimeRemainingColumn(),
+            console=console or Console(stderr=True),
+            transient=True,
+            speed_estimate_period=120,
+        )
+        self._task: bars.TaskID | None = None
+
+    def __enter__(self) -> Self:
+        self._bar.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._bar.stop()
+
+    def begin(self, total: float) -> None:
+        """Start the bar anew."""
+        if self._task is not None:
+            self._bar.remove_task(self._task)
+        self._task = self._bar.add_task("starting", total=total, loss="")
+
+    def phase(self, name: str) -> None:
+        """Name what is going on."""
+        if self._task is not None:
+            self._bar.update(self._task, description=name)
+
+    def advance(self, units: float, loss: float | None = None) -> None:
+        """Move the bar on."""
+        if self._task is None:
+            return
+        if loss is not None:
+            self._bar.update(self._task, loss=f"loss {loss:.3f}")
+        self._bar.advance(self._task, units)

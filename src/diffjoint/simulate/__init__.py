@@ -1,0 +1,6 @@
+"""Worlds with known truth. numpy and pandas only."""
+
+from diffjoint.simulate.bayesian_network import bayesian_network
+from diffjoint.simulate.world import World
+
+__all__ = ["World", "bayesian_network"]

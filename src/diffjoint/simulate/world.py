@@ -1,0 +1,66 @@
+"""A world: a table with missing cells, and the truth about each of them."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class World:
+    """A table whose truth is known.
+
+    Attributes
+    ----------
+    name : str
+    seed : int
+    truth : DataFrame
+        The true table on the augmented domain: NA where there is nothing to fill in.
+    meaningful : bool DataFrame
+        Where ``truth`` is NA.
+    lost : bool DataFrame
+        Cells that the observation process took.
+    mm_columns : list of str
+        Columns that can be meaningfully missing.
+    column_kinds : dict
+        Kind of each column.
+    is_train : bool array
+        Which rows are for fitting; the others are for testing.
+    """
+
+    name: str
+    seed: int
+    truth: pd.DataFrame
+    meaningful: pd.DataFrame
+    lost: pd.DataFrame
+    mm_columns: list[str]
+    column_kinds: dict[str, str]
+    is_train: NDArray[np.bool_]
+
+    @property
+    def observed_table(self) -> pd.DataFrame:
+        """What is seen of the truth: meaningful and lost cells look alike."""
+        return self.truth.mask(self.lost)
+
+    @property
+    def train(self) -> "World":
+        """The rows for fitting, as a world of their own."""
+        return self._rows(self.is_train)
+
+    @property
+    def test(self) -> "World":
+        """The rows for testing, as a world of their own."""
+        return self._rows(~self.is_train)
+
+    def _rows(self, chosen: NDArray[np.bool_]) -> "World":
+        parts: dict[str, Any] = {
+            part: getattr(self, part)[chosen] for part in ("truth", "meaningful", "lost")
+        }
+        return replace(self, **parts, is_train=self.is_train[chosen])
+
+
+def split_rows(n_rows: int, n_train: int) -> NDArray[np.bool_]:
+    """The first ``n_train`` rows for fitting: rows of a simulated world have no order."""
+    return np.arange(n_rows) < n_train

@@ -1,0 +1,118 @@
+"""The joint state s = (x, c), its draws, and the space the model sees it in."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diffjoint.table import Schema, coordinates, decode, encode
+
+Cells = NDArray[np.bool_]
+Values = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class JointState:
+    """Every modelled cell's value, and whether the cell is meaningful.
+
+    Attributes
+    ----------
+    values : array of shape (n_rows, n_columns)
+        Coded values; complete, meaningful cells included.
+    meaningful : bool array of the same shape
+        True: there is nothing to fill in.
+    """
+
+    values: Values
+    meaningful: Cells
+
+
+@dataclass(frozen=True)
+class Draws:
+    """Conditional draws of some rows.
+
+    Attributes
+    ----------
+    rows : array of shape (n_rows,)
+        Which rows of the table these are.
+    values : array of shape (n_draws, n_rows, n_columns)
+    meaningful : bool array of the same shape
+    """
+
+    rows: NDArray[np.intp]
+    values: Values
+    meaningful: Cells
+
+
+@dataclass(frozen=True)
+class Observation:
+    """What is known of a table before anything is inferred.
+
+    Attributes
+    ----------
+    values : array of shape (n_rows, n_columns)
+        Coded values; NaN where the model has no value to go by.
+    candidates : bool array of the same shape
+        Missing cells of the searched columns: those that may be meaningful.
+    keys : int array of shape (n_rows,)
+        The rows' keys to their noise.
+    """
+
+    values: Values
+    candidates: Cells
+    keys: NDArray[np.int64]
+
+    @property
+    def observed(self) -> Cells:
+        """Cells whose value is known, the paper's omega."""
+        return ~np.isnan(self.values)
+
+    def take(self, rows: NDArray[np.intp]) -> "Observation":
+        """Some rows, or all in another order."""
+        return Observation(self.values[rows], self.candidates[rows], self.keys[rows])
+
+
+@dataclass(frozen=True)
+class JointSpace:
+    """Model space of the joint state: encoded values, then one 0/1 coordinate per mm column.
+
+    Attributes
+    ----------
+    schema : Schema
+    mm : tuple of int
+        The searched columns, as positions among the modelled ones.
+    number_scale : float
+        Standard deviation of encoded numbers.
+    """
+
+    schema: Schema
+    mm: tuple[int, ...]
+    number_scale: float
+
+    @property
+    def n_columns(self) -> int:
+        """Modelled columns."""
+        return len(self.schema.modelled)
+
+    @property
+    def n_coordinates(self) -> int:
+        """Coordinates of one joint vector."""
+        return sum(column.width for column in self.schema.modelled) + len(self.mm)
+
+    def encode(self, state: JointState) -> NDArray[np.float32]:
+        """Joint vectors of a state, shape (n_rows, n_coordinates)."""
+        encoded = encode(state.values, self.schema, self.number_scale)
+        return np.hstack([encoded, state.meaningful[:, self.mm].astype(np.float32)])
+
+    def decode(self, vectors: NDArray[np.float32]) -> JointState:
+        """The state that joint vectors stand for; any leading axes."""
+        n_values = self.n_coordinates - len(self.mm)
+        values = decode(vectors[..., :n_values], self.schema, self.number_scale)
+        meaningful = np.zeros(values.shape, dtype=bool)
+        meaningful[..., self.mm] = vectors[..., n_values:] > 0.5
+        return JointState(values, meaningful)
+
+    def known(self, observation: Observation) -> Cells:
+        """Which coordinates are known: those of observed values and of settled masks."""
+        values = coordinates(observation.observed, self.schema)
+        return np.hstack([values, ~observation.candidates[:, self.mm]])
