@@ -79,9 +79,7 @@ def aggregate(
     for centres, j in zip(clusters, space.mm, strict=True):
         in_uncertain_cluster = membership(uncertainty[:, j], centres)
         score[:, j] = fuse(in_uncertain_cluster, vote_share[:, j], settings.fusion)
-    return Aggregated(
-        values, uncertainty, np.where(observation.candidates, score, 0.0), clusters
-    )
+    return Aggregated(values, uncertainty, np.where(observation.candidates, score, 0.0), clusters)
 
 
 def summarize(
@@ -122,9 +120,7 @@ def mode_and_entropy(drawn: Values) -> tuple[Values, Values]:
     return mode, np.abs(np.sum(share * np.log(share), axis=0))
 
 
-def uncertainty_clusters(
-    uncertainty: Values, candidates: Cells, mm: tuple[int, ...]
-) -> Clusters:
+def uncertainty_clusters(uncertainty: Values, candidates: Cells, mm: tuple[int, ...]) -> Clusters:
     """2-means of the candidates' uncertainty in each searched column.
 
     A column whose candidates are all equally uncertain has nothing to split: NaN centres.
@@ -145,7 +141,8 @@ def membership(uncertainty: Values, centres: NDArray[np.float64]) -> Values:
     low, high = centres
     if np.isnan(low):
         return np.zeros(uncertainty.shape)
-    return np.clip((uncertainty - low) / (high - low), 0.0, 1.0)
+    share: Values = np.clip((uncertainty - low) / (high - low), 0.0, 1.0)
+    return share
 
 
 def fuse(in_uncertain_cluster: Values, voted_meaningful: Values, fusion: Fusion) -> Values:

@@ -57,8 +57,8 @@ def diff_joint(
     denoiser = last.denoiser if last else None
     state = last.aggregated.state if last else initial_state(observation, runtime.seed)
     first = last.iteration + 1 if last else 0
-    work = TRAINING_UNITS * len(observation.values) * settings.max_epochs
-    work += sampling_units(observation, settings)
+    training = TRAINING_UNITS * len(observation.values) * settings.max_epochs
+    work = training + sampling_units(observation, settings)
     runtime.progress.begin((settings.n_iterations - first) * work)
 
     for iteration in range(first, settings.n_iterations):

@@ -71,9 +71,7 @@ class Checkpoint:
         }
         write_bundle(self.path, "checkpoint", {**cells, **weights(done.denoiser)}, facts)
 
-    def resume(
-        self, seed: int | None, space: JointSpace, settings: Settings
-    ) -> Resumed | None:
+    def resume(self, seed: int | None, space: JointSpace, settings: Settings) -> Resumed | None:
         """The last pass done, or None if there is none yet; another run's is an error."""
         if not self.path.exists():
             return None

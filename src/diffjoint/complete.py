@@ -33,7 +33,9 @@ def complete(
         missing = table.missing(position)
         kept = missing & meaningful[:, j] & (j not in indicated)
         fill = np.flatnonzero(missing & ~kept)
-        series = fill_column(table.column(position), schema.columns[position], fill, values[fill, j])
+        series = fill_column(
+            table.column(position), schema.columns[position], fill, values[fill, j]
+        )
         if j in labelled:
             rows = np.flatnonzero(kept)
             series = with_cells(series, rows, [mm_label] * len(rows))
@@ -80,7 +82,9 @@ def _mm_places(space: JointSpace, mm_output: MMOutput) -> tuple[list[int], list[
     """Searched columns whose meaningful cells get a level, and those that get an indicator."""
     if mm_output == "na":
         return [], []
-    is_text = {j: all(isinstance(v, str) for v in space.schema.modelled[j].levels) for j in space.mm}
+    is_text = {
+        j: all(isinstance(v, str) for v in space.schema.modelled[j].levels) for j in space.mm
+    }
     labelled = [
         j
         for j in space.mm

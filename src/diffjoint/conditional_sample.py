@@ -69,9 +69,7 @@ def inpaint(
     noise : callable
         Gives fresh standard normal noise of that shape.
     """
-    sigmas = sampling_sigmas(
-        settings.n_steps, settings.sigma_min, settings.sigma_max, settings.rho
-    )
+    sigmas = sampling_sigmas(settings.n_steps, settings.sigma_min, settings.sigma_max, settings.rho)
     vectors = sigmas[0] * noise()
     for sigma, next_sigma in pairwise(sigmas):
         for repeat in range(settings.n_inpaint_repeats):

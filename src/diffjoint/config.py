@@ -135,27 +135,19 @@ class Settings:
 PAPER = Settings()
 BALANCED = dataclasses.replace(
     PAPER,
-    n_iterations=5,
-    n_draws=20,
-    n_steps=20,
-    n_inpaint_repeats=2,
+    n_iterations=3,
+    n_steps=15,
     width=256,
-    batch_size=1024,
+    batch_size=256,
     learning_rate=1e-3,
-    max_epochs=100,
-    patience=30,
+    max_epochs=300,
+    patience=60,
+    sigma_min=0.01,
+    sigma_max=20.0,
     integer_summary="mean",
 )
 FAST = dataclasses.replace(
-    BALANCED,
-    n_iterations=3,
-    n_draws=10,
-    n_steps=12,
-    n_inpaint_repeats=1,
-    width=128,
-    batch_size=512,
-    max_epochs=40,
-    patience=15,
+    BALANCED, n_iterations=2, n_draws=20, n_steps=10, width=128, max_epochs=200, sigma_max=10.0
 )
 PRESETS = MappingProxyType({"fast": FAST, "balanced": BALANCED, "paper": PAPER})
 DEFAULT_PRESET = "fast"

@@ -72,7 +72,7 @@ class Imputation:
     n_left: int
 
 
-class SelectiveImputer(TransformerMixin, BaseEstimator):
+class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Impute the cells that were lost; keep those that are missing for a reason.
 
     Diff-Joint alternates between training a diffusion model on values and missingness mask
@@ -102,8 +102,10 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):
         The level for ``mm_output="category"``.
     n_iterations, n_draws, n_steps, n_inpaint_repeats : int, optional
         Passes, draws per row, noise levels, and walks per noise level.
-    width, batch_size, learning_rate, max_epochs, patience, scheduler_patience, warm_start : optional
+    width, batch_size, learning_rate, max_epochs, patience : optional
         The denoiser and its training.
+    scheduler_patience, warm_start : optional
+        Learning rate cuts, and whether a pass goes on from the last one's denoiser.
     log_sigma_mean, log_sigma_std, sigma_data, sigma_min, sigma_max, rho : float, optional
         The noise.
     fusion : {"or", "and", "uncertainty", "vote"}, optional
@@ -165,7 +167,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):
         *,
         preset: str = DEFAULT_PRESET,
         detector: str = "paper",
-        column_kinds: Mapping[Hashable, str] | None = None,
+        column_kinds: Mapping[Any, str] | None = None,
         unseen: str = "error",
         mm_output: MMOutput = "na",
         mm_label: str = "not applicable",
@@ -378,7 +380,9 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):
         given_seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         checkpoint = _open_checkpoint(self.checkpoint, task)
         expected_seed = None if self.random_state is None else given_seed
-        resumed = checkpoint.resume(expected_seed, task.space, task.settings) if checkpoint else None
+        resumed = (
+            checkpoint.resume(expected_seed, task.space, task.settings) if checkpoint else None
+        )
         seed = resumed.seed if resumed else given_seed
         observation = observe(task.table, task.values, task.space, seed).take(task.order)
         self.history_ = resumed.history if resumed else []
@@ -528,9 +532,7 @@ def load(path: str | os.PathLike[str]) -> SelectiveImputer:
     space = JointSpace(imputer.schema_, tuple(facts["mm"]), imputer.settings_.sigma_data)
     device = choose_device(imputer.device)
     denoiser = denoiser_from(arrays, space.n_coordinates, imputer.settings_, device)
-    imputer._model = Model(
-        space, imputer.settings_, facts["seed"], denoiser, arrays["clusters"]
-    )
+    imputer._model = Model(space, imputer.settings_, facts["seed"], denoiser, arrays["clusters"])
     return imputer
 
 
@@ -560,9 +562,7 @@ def _open_checkpoint(folder: str | os.PathLike[str] | None, task: _Task) -> Chec
     return Checkpoint(folder, run, task.device)
 
 
-def _explaining_interrupts(
-    passes: Iterator[Pass], checkpoint: Checkpoint | None
-) -> Iterator[Pass]:
+def _explaining_interrupts(passes: Iterator[Pass], checkpoint: Checkpoint | None) -> Iterator[Pass]:
     """The passes; Ctrl-C gets a word on how to go on."""
     try:
         yield from passes
@@ -593,9 +593,7 @@ def _history_entry(
     }
 
 
-def _value_change(
-    done: Pass, last: Pass, observation: Observation, space: JointSpace
-) -> float:
+def _value_change(done: Pass, last: Pass, observation: Observation, space: JointSpace) -> float:
     """Root mean square change of imputed cells: in standard deviations, or 1 for a new level."""
     squares = []
     for j, column in enumerate(space.schema.modelled):
@@ -608,7 +606,7 @@ def _value_change(
 
 def _plain_params(imputer: SelectiveImputer) -> dict[str, Any]:
     """Parameters that JSON can carry; what belongs to the process is left at its default."""
-    params = imputer.get_params(deep=False)
+    params: dict[str, Any] = imputer.get_params(deep=False)
     params["callback"] = None
     params["checkpoint"] = None
     params["mm_columns"] = imputer.mm_columns_ if params["mm_columns"] is not None else None

@@ -44,9 +44,7 @@ class Model:
             progress=progress,
         )
 
-    def infer(
-        self, observation: Observation, memory_limit: int, progress: Progress
-    ) -> Aggregated:
+    def infer(self, observation: Observation, memory_limit: int, progress: Progress) -> Aggregated:
         """Value, uncertainty and call of every cell, by the clusters found in training."""
         draws = self.draws(observation, self.settings.n_draws, memory_limit, progress)
         return aggregate(draws, observation, self.space, self.settings, self.clusters)

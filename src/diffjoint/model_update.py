@@ -73,7 +73,7 @@ def _epoch(
     denoiser.train()
     order = torch.randperm(len(vectors), generator=generator, device=generator.device)
     total = torch.zeros((), device=vectors.device)
-    for batch in order.split(settings.batch_size):
+    for batch in torch.split(order, settings.batch_size):
         clean = vectors[batch]
         sigma = training_sigmas(
             len(clean), settings.log_sigma_mean, settings.log_sigma_std, generator

@@ -9,6 +9,8 @@ from torch import Tensor, nn
 class NoiseEmbedding(nn.Module):
     """Sinusoids of the noise level through a two-layer MLP."""
 
+    frequencies: Tensor
+
     def __init__(self, width: int, max_period: float = 10_000.0) -> None:
         super().__init__()
         n_frequencies = width // 2
@@ -20,6 +22,7 @@ class NoiseEmbedding(nn.Module):
         )
 
     def forward(self, noise_level: Tensor) -> Tensor:
+        """Embed noise levels of shape (n, 1)."""
         angles = noise_level * self.frequencies
         embedded: Tensor = self.mlp(torch.cat([angles.cos(), angles.sin()], dim=1))
         return embedded
@@ -43,6 +46,7 @@ class NoiseMLP(nn.Module):
         self.read_out = nn.Linear(width, n_coordinates)
 
     def forward(self, vectors: Tensor, noise_level: Tensor) -> Tensor:
+        """Read one vector out for each vector in."""
         hidden = self.hidden(self.project(vectors) + self.embed_noise(noise_level))
         read: Tensor = self.read_out(hidden)
         return read

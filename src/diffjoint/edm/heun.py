@@ -26,4 +26,5 @@ def n_network_passes(n_steps: int) -> int:
 
 def _slope(denoiser: Denoiser, vectors: Tensor, sigma: float) -> Tensor:
     level = torch.full((1, 1), sigma, device=vectors.device)
-    return (vectors - denoiser(vectors, level)) / sigma
+    cleaned: Tensor = denoiser(vectors, level)
+    return (vectors - cleaned) / sigma

@@ -14,5 +14,5 @@ def denoising_loss(denoiser: Denoiser, clean: Tensor, sigma: Tensor, noise: Tens
     raw network's own error equal to one.
     """
     weight = (sigma**2 + denoiser.sigma_data**2) / (sigma * denoiser.sigma_data) ** 2
-    error = denoiser(clean + sigma * noise, sigma) - clean
+    error: Tensor = denoiser(clean + sigma * noise, sigma) - clean
     return (weight * error**2).mean()

@@ -32,9 +32,7 @@ def code_table(table: Table, schema: Schema, unseen: str) -> NDArray[np.float64]
     return values
 
 
-def encode(
-    values: NDArray[np.float64], schema: Schema, number_scale: float
-) -> NDArray[np.float32]:
+def encode(values: NDArray[np.float64], schema: Schema, number_scale: float) -> NDArray[np.float32]:
     """Coded values in model space; missing cells are zeros.
 
     Parameters
@@ -79,7 +77,7 @@ def _level_codes(series: nw.Series[Any], column: Column, unseen: str) -> NDArray
     cells = objects(series)
     observed = np.array([cell is not None for cell in cells], dtype=bool)
     index = pd.Index(column.levels, dtype=object)
-    codes = index.get_indexer(pd.Index(cells, dtype=object)).astype(np.float64)
+    codes: NDArray[np.float64] = index.get_indexer(pd.Index(cells, dtype=object)).astype(np.float64)
     strangers = observed & (codes < 0)
     if strangers.any() and unseen == "error":
         level = cells[int(np.flatnonzero(strangers)[0])]

@@ -7,6 +7,8 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
 from narwhals.dependencies import is_into_dataframe
 from numpy.typing import NDArray
 from sklearn.utils import check_array
@@ -86,7 +88,9 @@ class Table:
         if self.frame.implementation.is_pandas_like():
             return pd.concat([native, extra], axis=1)
         right = nw.from_native(extra, eager_only=True)
-        return nw.from_native(native, eager_only=True).with_columns(*right.iter_columns()).to_native()
+        return (
+            nw.from_native(native, eager_only=True).with_columns(*right.iter_columns()).to_native()
+        )
 
     def _outside(self, frame: nw.DataFrame[Any]) -> Any:
         native = frame.to_native()
@@ -166,6 +170,8 @@ def with_cells(
     if len(rows) == 0:
         return series
     admitting = _admitting(series, cells)
+    if series.implementation.is_pyarrow():
+        return _with_arrow_cells(admitting, rows, cells)
     return admitting.scatter(rows.tolist(), list(cells))
 
 
@@ -182,6 +188,25 @@ def with_days(
     if time_zone is not None:
         stamps = stamps.dt.replace_time_zone("UTC").dt.convert_time_zone(time_zone)
     return series.scatter(rows.tolist(), stamps.cast(series.dtype))
+
+
+def _with_arrow_cells(
+    series: nw.Series[Any], rows: NDArray[np.intp], cells: Sequence[Any]
+) -> nw.Series[Any]:
+    """Arrow sets cells of exactly its own type; dictionaries keep their order."""
+    chosen = np.zeros(len(series), dtype=bool)
+    chosen[rows] = True
+    column = series.to_native()
+    if not pa.types.is_dictionary(column.type):
+        filled = pc.replace_with_mask(column, chosen, pa.array(cells, type=column.type))
+        return nw.from_native(filled, series_only=True)
+    whole = column.unify_dictionaries().combine_chunks()
+    levels = list(dict.fromkeys([*whole.dictionary.to_pylist(), *cells]))
+    places = pa.array([levels.index(cell) for cell in cells], type=whole.indices.type)
+    codes = pc.replace_with_mask(whole.indices, chosen, places)
+    dictionary = pa.array(levels, type=column.type.value_type)
+    filled = pa.DictionaryArray.from_arrays(codes, dictionary, ordered=column.type.ordered)
+    return nw.from_native(pa.chunked_array([filled]), series_only=True)
 
 
 def _admitting(series: nw.Series[Any], cells: Sequence[Any]) -> nw.Series[Any]:

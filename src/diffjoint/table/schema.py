@@ -138,7 +138,9 @@ class Schema:
         """The schema that :meth:`to_json` wrote."""
         return cls(
             tuple(
-                Column(**{**fields, "kind": Kind(fields["kind"]), "levels": tuple(fields["levels"])})
+                Column(
+                    **{**fields, "kind": Kind(fields["kind"]), "levels": tuple(fields["levels"])}
+                )
                 for fields in columns
             )
         )
@@ -278,8 +280,10 @@ def _levels(series: nw.Series[Any], name: str) -> tuple[Any, ...]:
     if series.dtype.is_numeric():
         column = numbers(series)
         distinct = np.unique(column[~np.isnan(column)]).tolist()
-        found = [int(level) if math.isfinite(level) and level == int(level) else level
-                 for level in distinct]
+        found = [
+            int(level) if math.isfinite(level) and level == int(level) else level
+            for level in distinct
+        ]
     else:
         found = [value for value in set(objects(series)) if value is not None]
     if not found:

@@ -1,0 +1,1 @@
+"""Measurements: what the paper reports, and how long things take. Public API only."""

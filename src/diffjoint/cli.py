@@ -1,0 +1,400 @@
+"""The command line: arguments and files; the work is done elsewhere."""
+
+import sys
+import warnings
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Annotated, Any, NoReturn
+
+import typer
+from rich.console import Console
+from rich.table import Table as RichTable
+
+from diffjoint import __version__
+from diffjoint.config import DEFAULT_MEMORY_LIMIT, DEFAULT_PRESET, PRESETS, settings_types
+from diffjoint.demo import run_demo
+from diffjoint.errors import DiffJointError, InputError
+from diffjoint.files import (
+    NA_VALUES,
+    STANDARD_STREAM,
+    TableFile,
+    check_ending,
+    read_file,
+    write_file,
+)
+from diffjoint.imputer import Imputation, SelectiveImputer, load
+from diffjoint.persist import check_writable
+from diffjoint.table import open_table
+
+RUN_FAILED = 1
+WRONG_USE = 2
+
+app = typer.Typer(
+    name="diffjoint",
+    help=(
+        "Selective imputation: fill the cells that were lost, keep those that are missing for a "
+        "reason."
+    ),
+    epilog=(
+        "Start with: [bold]diffjoint impute survey.csv completed.csv "
+        "--mm-columns spouse_age,commute[/bold]"
+    ),
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    add_completion=False,
+)
+console = Console(stderr=True)
+
+In = Annotated[
+    str,
+    typer.Argument(metavar="IN", help="CSV, TSV, Parquet or Feather; - for CSV on standard input."),
+]
+Out = Annotated[
+    str,
+    typer.Argument(metavar="OUT", help="Likewise, by its ending; - for CSV on standard output."),
+]
+ModelPath = Annotated[
+    Path, typer.Argument(metavar="MODEL", help="File that fit or --model-out wrote.")
+]
+MMColumns = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--mm-columns",
+        "-m",
+        metavar="A,B",
+        help="Columns in which an empty cell may be meaningful; '' for none.",
+    ),
+]
+MaskOut = Annotated[
+    str | None,
+    typer.Option(metavar="FILE", help="Write which cells are kept as NA: True or False per cell."),
+]
+ProbaOut = Annotated[
+    str | None, typer.Option(metavar="FILE", help="Write how likely each cell is meaningful.")
+]
+UncertaintyOut = Annotated[
+    str | None, typer.Option(metavar="FILE", help="Write the spread of each imputed cell.")
+]
+ModelOut = Annotated[Path | None, typer.Option(metavar="FILE", help="Save the fitted model.")]
+Preset = Annotated[str, typer.Option(help=f"How much effort: {', '.join(PRESETS)}.")]
+Set = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="NAME=VALUE",
+        help="Set one number of the method, such as n_draws=20; may be repeated.",
+    ),
+]
+Kinds = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--kind",
+        metavar="COLUMN=KIND",
+        help="Correct a column's kind: continuous, integer, categorical, datetime or "
+        "pass-through; may be repeated.",
+    ),
+]
+NaValues = Annotated[
+    str | None,
+    typer.Option(
+        metavar="A,B",
+        help=f"Text that stands for an empty cell, instead of {', '.join(NA_VALUES)}.",
+    ),
+]
+Encoding = Annotated[str, typer.Option(help="Encoding of text files.")]
+MMOutputOption = Annotated[
+    str, typer.Option("--mm-output", help="Meaningful cells become: na, category or indicator.")
+]
+Unseen = Annotated[
+    str, typer.Option(help="Levels not seen in fit: error, or missing (left as they are).")
+]
+Seed = Annotated[int, typer.Option(help="Same seed, same result.")]
+CheckpointOption = Annotated[
+    Path | None, typer.Option(metavar="DIR", help="Save each pass there, and go on from there.")
+]
+MemoryLimit = Annotated[
+    str, typer.Option(help="Memory for draws; the result does not depend on it.")
+]
+Device = Annotated[str, typer.Option(help="auto, cpu or cuda.")]
+Threads = Annotated[int | None, typer.Option(help="Threads to use.")]
+Quiet = Annotated[
+    bool, typer.Option("--quiet", "-q", help="Say nothing unless something is wrong.")
+]
+
+
+@app.callback(invoke_without_command=True)
+def _main(
+    version: Annotated[bool, typer.Option("--version", help="Show the version.")] = False,
+) -> None:
+    if version:
+        typer.echo(f"diffjoint {__version__}")
+        raise typer.Exit
+
+
+@app.command(
+    epilog=(
+        "Examples: [bold]diffjoint impute survey.csv completed.csv -m spouse_age,commute[/bold]   "
+        "[bold]diffjoint impute lab.parquet out.parquet -m tsh --proba-out p.csv --preset "
+        "balanced[/bold]   [bold]cat s.csv | diffjoint impute - - -m spouse_age > out.csv[/bold]"
+    )
+)
+def impute(
+    source: In,
+    out: Out,
+    mm_columns: MMColumns = None,
+    mask_out: MaskOut = None,
+    proba_out: ProbaOut = None,
+    uncertainty_out: UncertaintyOut = None,
+    model_out: ModelOut = None,
+    preset: Preset = DEFAULT_PRESET,
+    settings: Set = None,
+    kinds: Kinds = None,
+    na_values: NaValues = None,
+    encoding: Encoding = "utf-8",
+    mm_output: MMOutputOption = "na",
+    seed: Seed = 0,
+    checkpoint: CheckpointOption = None,
+    memory_limit: MemoryLimit = DEFAULT_MEMORY_LIMIT,
+    device: Device = "auto",
+    threads: Threads = None,
+    quiet: Quiet = False,
+) -> None:
+    """Learn a table and complete it in one go."""
+    _check_outputs(out, mask_out, proba_out, uncertainty_out, model_out)
+    file = _read(source, na_values, encoding)
+    imputer = _new_imputer(
+        file,
+        mm_columns,
+        preset,
+        settings,
+        kinds,
+        mm_output=mm_output,
+        random_state=seed,
+        checkpoint=checkpoint,
+        memory_limit=memory_limit,
+        device=device,
+        n_threads=threads,
+        verbose=not quiet,
+    )
+    imputer.fit(file.table)
+    _show_schema(imputer, quiet)
+    result = imputer.impute(file.table)
+    if model_out is not None:
+        imputer.save(model_out)
+    _write_results(result, file, out, mask_out, proba_out, uncertainty_out, quiet)
+
+
+@app.command(epilog="Example: [bold]diffjoint fit survey.csv survey.diffjoint -m spouse_age[/bold]")
+def fit(
+    source: In,
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="Where to save the fitted model.")],
+    mm_columns: MMColumns = None,
+    preset: Preset = DEFAULT_PRESET,
+    settings: Set = None,
+    kinds: Kinds = None,
+    na_values: NaValues = None,
+    encoding: Encoding = "utf-8",
+    mm_output: MMOutputOption = "na",
+    unseen: Unseen = "error",
+    seed: Seed = 0,
+    checkpoint: CheckpointOption = None,
+    memory_limit: MemoryLimit = DEFAULT_MEMORY_LIMIT,
+    device: Device = "auto",
+    threads: Threads = None,
+    quiet: Quiet = False,
+) -> None:
+    """Learn a table and save the model, to complete other tables later."""
+    check_writable(model)
+    file = _read(source, na_values, encoding)
+    imputer = _new_imputer(
+        file,
+        mm_columns,
+        preset,
+        settings,
+        kinds,
+        mm_output=mm_output,
+        unseen=unseen,
+        random_state=seed,
+        checkpoint=checkpoint,
+        memory_limit=memory_limit,
+        device=device,
+        n_threads=threads,
+        verbose=not quiet,
+    )
+    imputer.fit(file.table)
+    _show_schema(imputer, quiet)
+    imputer.save(model)
+    _say(f"Saved the model to {model}.", quiet)
+
+
+@app.command(
+    epilog="Example: [bold]diffjoint transform survey.diffjoint new.csv completed.csv[/bold]"
+)
+def transform(
+    model: ModelPath,
+    source: In,
+    out: Out,
+    mask_out: MaskOut = None,
+    proba_out: ProbaOut = None,
+    uncertainty_out: UncertaintyOut = None,
+    na_values: NaValues = None,
+    encoding: Encoding = "utf-8",
+    memory_limit: MemoryLimit = DEFAULT_MEMORY_LIMIT,
+    threads: Threads = None,
+    quiet: Quiet = False,
+) -> None:
+    """Complete a table with a model that fit saved."""
+    _check_outputs(out, mask_out, proba_out, uncertainty_out, None)
+    imputer = load(model)
+    imputer.set_params(memory_limit=memory_limit, n_threads=threads, verbose=not quiet)
+    file = _read(source, na_values, encoding)
+    result = imputer.impute(file.table)
+    _write_results(result, file, out, mask_out, proba_out, uncertainty_out, quiet)
+
+
+@app.command()
+def demo(
+    folder: Annotated[Path, typer.Option(help="Where to write the files.")] = Path("demo"),
+    quiet: Quiet = False,
+) -> None:
+    """Complete a small built-in survey and show what happened."""
+    run_demo(folder, verbose=not quiet)
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run the command line. Exit code 0: done; 1: the run failed; 2: wrong use."""
+    warnings.showwarning = _show_warning
+    try:
+        app(arguments)
+    except InputError as error:
+        _fail(str(error), WRONG_USE)
+    except DiffJointError as error:
+        _fail(str(error), RUN_FAILED)
+    except KeyboardInterrupt as error:
+        _fail(str(error) or "Interrupted; nothing was written.", RUN_FAILED)
+    sys.exit(0)
+
+
+def _read(source: str, na_values: str | None, encoding: str) -> TableFile:
+    tokens = NA_VALUES if na_values is None else na_values.split(",")
+    return read_file(source, tokens, encoding)
+
+
+def _new_imputer(
+    file: TableFile,
+    mm_columns: list[str] | None,
+    preset: str,
+    settings: list[str] | None,
+    kinds: list[str] | None,
+    **params: Any,
+) -> SelectiveImputer:
+    return SelectiveImputer(
+        _columns_meant(file, mm_columns),
+        preset=preset,
+        column_kinds=dict(_pair("--kind", text) for text in kinds or []) or None,
+        **dict(_setting(text) for text in settings or []),
+        **params,
+    )
+
+
+def _columns_meant(file: TableFile, mm_columns: list[str] | None) -> list[str]:
+    """Names given one by one or with commas; a name may itself have a comma."""
+    table = open_table(file.table)
+    if mm_columns is None:
+        rates = {name: table.missing(i).mean() for i, name in enumerate(table.names)}
+        listed = ", ".join(f"{name} ({rate:.0%})" for name, rate in rates.items() if rate > 0)
+        raise InputError(
+            "--mm-columns is needed: name the columns in which an empty cell may be meaningful, "
+            f"or pass '' for none. Columns with empty cells: {listed or 'none'}."
+        )
+    found = [[text] if text in table.names else text.split(",") for text in mm_columns]
+    return [name for names in found for name in names if name]
+
+
+def _setting(text: str) -> tuple[str, Any]:
+    name, value = _pair("--set", text)
+    kinds = settings_types()
+    if name not in kinds:
+        raise InputError(f"--set names {name!r}; there is {', '.join(kinds)}.")
+    return name, _parsed(value)
+
+
+def _parsed(text: str) -> Any:
+    words: dict[str, bool] = {"true": True, "false": False}
+    if text.lower() in words:
+        return words[text.lower()]
+    readers: tuple[Callable[[str], Any], ...] = (int, float)
+    for reader in readers:
+        try:
+            return reader(text)
+        except ValueError:
+            continue
+    return text
+
+
+def _pair(option: str, text: str) -> tuple[str, str]:
+    name, equals, value = text.rpartition("=")
+    if not equals:
+        raise InputError(f"{option} takes NAME=VALUE; got {text!r}.")
+    return name, value
+
+
+def _check_outputs(*paths: str | Path | None) -> None:
+    """Find out now, not after the work, what cannot be written."""
+    *tables, model = paths
+    for path in tables:
+        if path is not None and path != STANDARD_STREAM:
+            check_ending(str(path))
+            check_writable(path)
+    if model is not None:
+        check_writable(model)
+
+
+def _write_results(
+    result: Imputation,
+    file: TableFile,
+    out: str,
+    mask_out: str | None,
+    proba_out: str | None,
+    uncertainty_out: str | None,
+    quiet: bool,
+) -> None:
+    write_file(out, result.table, file)
+    sides = [
+        (mask_out, result.meaningful),
+        (proba_out, result.probability),
+        (uncertainty_out, result.uncertainty),
+    ]
+    for path, table in sides:
+        if path is not None:
+            write_file(path, table)
+    left = f", {result.n_left:,} left in columns carried along" if result.n_left else ""
+    _say(
+        f"{result.n_observed:,} cells observed, {result.n_kept:,} kept as NA, "
+        f"{result.n_imputed:,} imputed{left}. Wrote {out}.",
+        quiet,
+    )
+
+
+def _show_schema(imputer: SelectiveImputer, quiet: bool) -> None:
+    if quiet:
+        return
+    shown = RichTable("column", "kind", "values", "searched", box=None, pad_edge=False)
+    for name, kind, values in imputer.schema_.rows():
+        shown.add_row(name, kind, values, "yes" if name in imputer.mm_columns_ else "")
+    console.print(shown)
+
+
+def _say(text: str, quiet: bool) -> None:
+    if not quiet:
+        console.print(text, highlight=False, markup=False, soft_wrap=True)
+
+
+def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    console.print(f"Warning: {message}", markup=False, highlight=False, soft_wrap=True)
+
+
+def _fail(text: str, code: int) -> NoReturn:
+    console.print(f"Error: {text}", style="red", markup=False, highlight=False, soft_wrap=True)
+    sys.exit(code)

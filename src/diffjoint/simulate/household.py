@@ -1,0 +1,72 @@
+"""A small household survey with skip logic: the built-in example."""
+
+import numpy as np
+import pandas as pd
+
+from diffjoint.simulate.mechanisms import lose_completely_at_random
+from diffjoint.simulate.world import World, split_rows
+
+
+def household_survey(n_rows: int = 1_500, *, loss_rate: float = 0.1, seed: int = 0) -> World:
+    """People, some married, some employed, some smoking; the rest have nothing to answer.
+
+    ``spouse_age`` exists for the married, ``weekly_hours`` and ``commute`` for the employed.
+    On top of that every cell but ``person_id`` is lost with probability ``loss_rate``.
+
+    Examples
+    --------
+    >>> world = household_survey(500)
+    >>> world.mm_columns
+    ['spouse_age', 'weekly_hours', 'commute']
+    >>> unmarried = world.truth["married"] == "no"
+    >>> bool(world.truth.loc[unmarried, "spouse_age"].isna().all())
+    True
+    """
+    rng = np.random.default_rng(seed)
+    truth = _draw_people(n_rows, rng)
+    lost = lose_completely_at_random(truth, loss_rate, rng)
+    lost["person_id"] = False
+    return World(
+        name="household-survey",
+        seed=seed,
+        truth=truth,
+        meaningful=truth.isna(),
+        lost=lost,
+        mm_columns=["spouse_age", "weekly_hours", "commute"],
+        column_kinds={
+            "person_id": "pass-through",
+            "age": "integer",
+            "married": "categorical",
+            "spouse_age": "integer",
+            "employed": "categorical",
+            "weekly_hours": "integer",
+            "commute": "categorical",
+            "income": "integer",
+        },
+        is_train=split_rows(n_rows, n_rows),
+    )
+
+
+def _draw_people(n_rows: int, rng: np.random.Generator) -> pd.DataFrame:
+    age = rng.integers(18, 90, n_rows)
+    married = rng.random(n_rows) < np.clip((age - 18) / 40, 0.0, 0.7)
+    spouse_age = np.clip(age + rng.normal(0, 4, n_rows).round(), 18, 95)
+    employed = rng.random(n_rows) < np.where(age < 66, 0.8, 0.05)
+    weekly_hours = np.clip(rng.normal(36, 8, n_rows).round(), 5, 70)
+    commute = rng.choice(
+        ["car", "public transport", "bicycle", "on foot"], n_rows, p=[0.5, 0.25, 0.15, 0.1]
+    )
+    pay = np.where(employed, weekly_hours * rng.lognormal(3.6, 0.3, n_rows), 0.0)
+    income = (900 + pay + rng.gamma(2.0, 150.0, n_rows)).round(-1)
+    return pd.DataFrame(
+        {
+            "person_id": [f"P{i:05d}" for i in range(1, n_rows + 1)],
+            "age": pd.Series(age).astype("Int64"),
+            "married": np.where(married, "yes", "no"),
+            "spouse_age": pd.Series(spouse_age).where(married).astype("Int64"),
+            "employed": np.where(employed, "yes", "no"),
+            "weekly_hours": pd.Series(weekly_hours).where(employed).astype("Int64"),
+            "commute": pd.Series(commute).where(employed),
+            "income": pd.Series(income).astype("Int64"),
+        }
+    )

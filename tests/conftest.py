@@ -1,0 +1,47 @@
+import os
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+import numpy as np
+import pandas as pd
+import pytest
+
+TINY = {
+    "n_iterations": 2,
+    "n_draws": 4,
+    "n_steps": 3,
+    "n_inpaint_repeats": 2,
+    "width": 8,
+    "batch_size": 64,
+    "max_epochs": 3,
+}
+"""A budget for tests of behaviour, not of quality."""
+
+
+@pytest.fixture
+def tiny() -> dict:
+    return dict(TINY)
+
+
+@pytest.fixture
+def survey() -> pd.DataFrame:
+    """Every kind of column, every one with a missing cell, and a shuffled index."""
+    rng = np.random.default_rng(0)
+    n = 60
+    table = pd.DataFrame(
+        {
+            "person": [f"P{i:03d}" for i in range(n)],
+            "age": pd.Series(rng.integers(18, 90, n)).astype("Int64"),
+            "income": rng.lognormal(8, 1, n),
+            "smoker": pd.Series(rng.random(n) < 0.3).astype("boolean"),
+            "town": rng.choice(["Ulm", "Bonn", "Köln"], n),
+            "grade": pd.Categorical(
+                rng.choice(["low", "mid"], n), categories=["low", "mid", "top"], ordered=True
+            ),
+            "seen": pd.date_range("2024-01-01", periods=n, freq="D", tz="Europe/Berlin"),
+        },
+        index=rng.permutation(n) + 100,
+    )
+    for j in range(1, table.shape[1]):
+        table.iloc[rng.choice(n, 6, replace=False), j] = None
+    return table

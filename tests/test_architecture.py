@@ -1,0 +1,76 @@
+"""The rooms and the arrows between them: imports go one way."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parents[1] / "src" / "diffjoint"
+BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
+FLOORS = [
+    {"errors"},
+    {"config", "persist", "progress", "edm", "table", "simulate"},
+    {"state", "files", "metrics"},
+    {"model_update", "conditional_sample", "aggregate"},
+    {"algorithm"},
+    {"model", "checkpoint", "complete"},
+    {"imputer"},
+    {"demo"},
+    {"cli"},
+]
+FLOOR = {room: height for height, rooms in enumerate(FLOORS) for room in rooms}
+MODULES = sorted(
+    path for path in SOURCE.rglob("*.py") if path.parent != SOURCE or path.stem != "__init__"
+)
+
+
+def imported(path: Path) -> set[str]:
+    names = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    return names
+
+
+def room(path: Path) -> str:
+    return path.relative_to(SOURCE).parts[0].removesuffix(".py")
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_a_room_imports_only_from_lower_floors(path):
+    for name in imported(path):
+        parts = name.split(".")
+        if parts[0] != "diffjoint" or len(parts) < 2 or parts[1] == "__version__":
+            continue
+        if parts[1] in FLOOR and parts[1] != room(path):
+            assert FLOOR[parts[1]] < FLOOR[room(path)], f"{path.name} imports {name}"
+
+
+def test_every_room_has_its_floor():
+    assert {room(path) for path in MODULES} == set(FLOOR)
+
+
+@pytest.mark.parametrize(
+    ("where", "banned"),
+    [
+        ("table", {"torch"}),
+        ("edm", {"pandas", "sklearn", "narwhals"}),
+        ("simulate", {"torch", "sklearn", "narwhals"}),
+    ],
+)
+def test_a_room_keeps_to_its_libraries(where, banned):
+    for path in (SOURCE / where).rglob("*.py"):
+        assert not banned & {name.split(".")[0] for name in imported(path)}, path
+
+
+def test_benchmarks_use_the_public_api_alone():
+    public = {"diffjoint", "diffjoint.simulate", "diffjoint.metrics"}
+    for path in BENCHMARKS.rglob("*.py"):
+        modules = {
+            node.module
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("diffjoint")
+        }
+        assert modules <= public, path
