@@ -39,9 +39,9 @@ def survey() -> pd.DataFrame:
                 rng.choice(["low", "mid"], n), categories=["low", "mid", "top"], ordered=True
             ),
             "seen": pd.date_range("2024-01-01", periods=n, freq="D", tz="Europe/Berlin"),
-        },
-        index=rng.permutation(n) + 100,
+        }
     )
+    table.index = pd.Index(rng.permutation(n) + 100)
     for j in range(1, table.shape[1]):
         table.iloc[rng.choice(n, 6, replace=False), j] = None
     return table

@@ -61,14 +61,13 @@ def write_bundle(
 ) -> None:
     """Write arrays and JSON facts to one file."""
     contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-    text = json.dumps(facts)
     header = {
-        "diffjoint": kind,
-        "format_version": str(FORMAT_VERSION),
-        "sha256": _digest(contiguous, text),
-        "facts": text,
+        "kind": kind,
+        "format_version": FORMAT_VERSION,
+        "sha256": _digest(contiguous, facts),
+        "facts": facts,
     }
-    content = to_safetensors(contiguous, metadata=header)
+    content = to_safetensors(contiguous, metadata={"diffjoint": json.dumps(header)})
     write_whole(path, lambda file: file.write(content))
 
 
@@ -78,10 +77,9 @@ def read_bundle(path: str | os.PathLike[str], kind: str) -> tuple[Arrays, Any]:
         raise FileError(f"Cannot read {path}: there is no such file. Check the path.")
     try:
         with safe_open(path, framework="numpy") as file:
-            header = file.metadata() or {}
-            _check_header(path, kind, header)
+            header = _checked_header(path, kind, file.metadata() or {})
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except SafetensorError as error:
+    except (SafetensorError, json.JSONDecodeError) as error:
         raise ModelFileError(
             f"{path} is not a whole diffjoint {kind} file: it is cut off, damaged or something "
             f"else ({error}). Save it again."
@@ -91,28 +89,32 @@ def read_bundle(path: str | os.PathLike[str], kind: str) -> tuple[Arrays, Any]:
             f"{path} was altered after it was saved: its content does not match its digest. "
             "Save it again."
         )
-    return arrays, json.loads(header["facts"])
+    return arrays, header["facts"]
 
 
-def _check_header(path: str | os.PathLike[str], kind: str, header: dict[str, str]) -> None:
-    found = header.get("diffjoint")
-    if found is None:
+def _checked_header(
+    path: str | os.PathLike[str], kind: str, metadata: dict[str, str]
+) -> dict[str, Any]:
+    if "diffjoint" not in metadata:
         raise ModelFileError(
             f"{path} is a safetensors file, but not one of diffjoint's. Pass a file that "
             "SelectiveImputer.save wrote."
         )
-    version = header.get("format_version", "")
-    if version != str(FORMAT_VERSION):
+    header: dict[str, Any] = json.loads(metadata["diffjoint"])
+    if header["format_version"] != FORMAT_VERSION:
         raise ModelFileError(
-            f"{path} has format version {version}; this diffjoint reads version "
+            f"{path} has format version {header['format_version']}; this diffjoint reads version "
             f"{FORMAT_VERSION}. Use the diffjoint release that wrote it, or fit and save again."
         )
-    if found != kind:
-        raise ModelFileError(f"{path} must be a {kind} file; it is a {found} file.")
+    if header["kind"] != kind:
+        raise ModelFileError(
+            f"{path} must be a {kind} file; it is a {header['kind']} file. Pass the other one."
+        )
+    return header
 
 
-def _digest(arrays: Mapping[str, NDArray[Any]], text: str) -> str:
-    digest = hashlib.sha256(text.encode())
+def _digest(arrays: Mapping[str, NDArray[Any]], facts: Any) -> str:
+    digest = hashlib.sha256(json.dumps(facts).encode())
     for name in sorted(arrays):
         array = arrays[name]
         digest.update(f"{name} {array.dtype} {array.shape}".encode())

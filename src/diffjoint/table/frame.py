@@ -142,7 +142,8 @@ def numbers(series: nw.Series[Any]) -> NDArray[np.float64]:
         return np.array([_number(value) for value in native], dtype=np.float64)
     observed = ~missing_cells(series)
     result = np.full(len(series), np.nan)
-    result[observed] = series.filter(observed.tolist()).cast(nw.Float64).to_numpy()
+    if observed.any():
+        result[observed] = series.filter(observed.tolist()).cast(nw.Float64).to_numpy()
     return result
 
 
@@ -150,6 +151,8 @@ def days(series: nw.Series[Any]) -> NDArray[np.float64]:
     """A date or datetime column as days since 1970 (UTC where it has a time zone)."""
     observed = ~missing_cells(series)
     result = np.full(len(series), np.nan)
+    if not observed.any():
+        return result
     stamps = series.filter(observed.tolist())
     if stamps.dtype == nw.Date:
         stamps = stamps.cast(nw.Datetime("us"))
@@ -169,10 +172,9 @@ def with_cells(
     """A column with some cells set; its dtype, index and other cells stay as they are."""
     if len(rows) == 0:
         return series
-    admitting = _admitting(series, cells)
     if series.implementation.is_pyarrow():
-        return _with_arrow_cells(admitting, rows, cells)
-    return admitting.scatter(rows.tolist(), list(cells))
+        return _with_arrow_cells(series, rows, cells)
+    return _admitting(series, cells).scatter(rows.tolist(), list(cells))
 
 
 def with_days(
@@ -211,15 +213,15 @@ def _with_arrow_cells(
 
 def _admitting(series: nw.Series[Any], cells: Sequence[Any]) -> nw.Series[Any]:
     """A category column whose dtype has a place for ``cells``; others as they are."""
-    if series.dtype not in (nw.Categorical, nw.Enum):
-        return series
-    known = series.cat.get_categories().to_list()
-    new = sorted(set(cells) - set(known), key=str)
-    if not new:
-        return series
-    if series.implementation.is_pandas_like():
-        return nw.from_native(series.to_native().cat.add_categories(new), series_only=True)
-    return series.cast(nw.Enum([*known, *new])) if series.dtype == nw.Enum else series
+    native = series.to_native()
+    if isinstance(getattr(native, "dtype", None), pd.CategoricalDtype):
+        new = sorted(set(cells) - set(native.cat.categories), key=str)
+        return nw.from_native(native.cat.add_categories(new), series_only=True) if new else series
+    if isinstance(series.dtype, nw.Enum):
+        known = series.dtype.categories
+        new = sorted(set(cells) - set(known), key=str)
+        return series.cast(nw.Enum([*known, *new])) if new else series
+    return series
 
 
 def _number(value: Any) -> float:

@@ -1,0 +1,106 @@
+import math
+
+import pytest
+import torch
+
+from diffjoint.config import settings_for
+from diffjoint.edm import denoising_loss
+from diffjoint.errors import TrainingError
+from diffjoint.model_update import model_update
+from diffjoint.progress import Silence
+
+
+class Listener(Silence):
+    def __init__(self):
+        self.units = 0.0
+        self.losses = []
+
+    def advance(self, units, loss=None):
+        self.units += units
+        if loss is not None:
+            self.losses.append(loss)
+
+
+def generator(seed=0):
+    return torch.Generator().manual_seed(seed)
+
+
+def clouds(n=256):
+    side = torch.rand(n, 1, generator=generator()) < 0.5
+    return torch.where(side, 0.5, -0.5) + 0.02 * torch.randn(n, 2, generator=generator(1))
+
+
+def settings(**overrides):
+    quick = {"width": 32, "batch_size": 64, "learning_rate": 3e-3, "max_epochs": 60, "patience": 60}
+    return settings_for("paper", **{**quick, **overrides})
+
+
+def test_training_lowers_the_loss():
+    listener = Listener()
+    model_update(clouds(), settings(), generator(), listener)
+    assert min(listener.losses[-10:]) < 0.5 * listener.losses[0]
+
+
+def test_the_best_weights_are_kept():
+    listener = Listener()
+    trained = model_update(clouds(), settings(), generator(), listener)
+    assert trained.loss == min(listener.losses)
+
+
+def test_training_stops_when_the_loss_has_not_improved_for_the_patience():
+    listener = Listener()
+    trained = model_update(clouds(), settings(patience=2), generator(), listener)
+    assert trained.n_epochs < 60
+    best = listener.losses.index(min(listener.losses)) + 1
+    assert trained.n_epochs == best + 2
+
+
+def test_progress_reaches_its_end_even_when_training_stops_early():
+    listener = Listener()
+    model_update(clouds(), settings(patience=2), generator(), listener)
+    assert listener.units == 3 * 256 * 60
+
+
+def test_the_same_generator_gives_the_same_weights():
+    first = model_update(clouds(), settings(max_epochs=3), generator(), Silence())
+    again = model_update(clouds(), settings(max_epochs=3), generator(), Silence())
+    pairs = zip(first.denoiser.parameters(), again.denoiser.parameters(), strict=True)
+    assert all(torch.equal(a, b) for a, b in pairs)
+
+
+def test_a_warm_start_goes_on_from_the_given_denoiser_and_leaves_it_alone():
+    vectors = clouds()
+    start = model_update(vectors, settings(), generator(), Silence()).denoiser
+    before = [parameter.clone() for parameter in start.parameters()]
+    listener = Listener()
+    model_update(vectors, settings(max_epochs=3), generator(5), listener, start=start)
+    assert all(torch.equal(a, b) for a, b in zip(before, start.parameters(), strict=True))
+    cold = Listener()
+    model_update(vectors, settings(max_epochs=3), generator(5), cold)
+    assert listener.losses[0] < 0.7 * cold.losses[0]
+
+
+def test_a_scheduler_cuts_the_learning_rate_on_a_plateau():
+    fast = settings(max_epochs=40, learning_rate=0.05)
+    cut = settings(max_epochs=40, learning_rate=0.05, scheduler_patience=1)
+    plain = model_update(clouds(), fast, generator(), Silence())
+    scheduled = model_update(clouds(), cut, generator(), Silence())
+    assert plain.loss != scheduled.loss
+
+
+def test_a_loss_that_is_not_a_number_is_explained():
+    vectors = clouds()
+    vectors[3, 0] = math.nan
+    with pytest.raises(TrainingError, match=r"loss became nan in epoch 1.*Lower learning_rate"):
+        model_update(vectors, settings(), generator(), Silence())
+
+
+def test_the_denoiser_learns_where_the_data_lies():
+    vectors = clouds(1024)
+    trained = model_update(vectors, settings(max_epochs=100), generator(), Silence())
+    noise = torch.randn(vectors.shape, generator=generator(3))
+    sigma = torch.full((1, 1), 0.3)
+    with torch.no_grad():
+        loss = denoising_loss(trained.denoiser, vectors, sigma, noise)
+        blind = ((1 / 0.3**2 + 1 / 0.25) * (vectors**2)).mean()
+    assert loss.item() < 0.3 * blind.item()

@@ -1,0 +1,160 @@
+import json
+import os
+import stat
+
+import numpy as np
+import pandas as pd
+import pytest
+from safetensors.numpy import save_file
+
+from diffjoint import SelectiveImputer, load
+from diffjoint.errors import FileError, ModelFileError
+from diffjoint.persist import check_writable, read_bundle, write_bundle, write_whole
+from tests.conftest import TINY
+
+
+@pytest.fixture
+def saved(survey, tmp_path):
+    imputer = SelectiveImputer(
+        ["age", "town"], **TINY, random_state=0, column_kinds={"smoker": "categorical"}
+    ).fit(survey)
+    path = tmp_path / "model.diffjoint"
+    imputer.save(path)
+    return imputer, path
+
+
+def test_a_loaded_imputer_gives_the_same_answers(survey, saved):
+    imputer, path = saved
+    loaded = load(path)
+    pd.testing.assert_frame_equal(loaded.transform(survey), imputer.transform(survey))
+    pd.testing.assert_frame_equal(loaded.predict_mm_proba(survey), imputer.predict_mm_proba(survey))
+    assert loaded.get_params() == imputer.get_params()
+    assert loaded.history_ == imputer.history_
+    assert loaded.schema_ == imputer.schema_
+    assert loaded.mm_columns_ == imputer.mm_columns_
+    assert loaded.get_feature_names_out().tolist() == imputer.get_feature_names_out().tolist()
+    for first, second in zip(loaded.sample(survey, 2), imputer.sample(survey, 2), strict=True):
+        pd.testing.assert_frame_equal(first, second)
+
+
+def test_a_loaded_imputer_can_be_saved_and_fitted_again(survey, saved, tmp_path):
+    loaded = load(saved[1])
+    loaded.save(tmp_path / "again")
+    assert (tmp_path / "again").read_bytes() == saved[1].read_bytes()
+    pd.testing.assert_frame_equal(loaded.fit_transform(survey), saved[0].transform(survey))
+
+
+def test_imputers_of_arrays_can_be_saved(tmp_path):
+    array = np.random.default_rng(0).normal(size=(40, 3))
+    array[:9, 1] = np.nan
+    imputer = SelectiveImputer([1], **TINY, random_state=0, column_kinds={2: "continuous"})
+    imputer.fit(array).save(tmp_path / "m")
+    np.testing.assert_array_equal(load(tmp_path / "m").transform(array), imputer.transform(array))
+
+
+def test_the_file_holds_no_training_rows(survey, saved):
+    content = saved[1].read_bytes()
+    assert b"P001" not in content
+
+
+def test_a_cut_off_file_says_so(saved):
+    path = saved[1]
+    path.write_bytes(path.read_bytes()[:-50])
+    with pytest.raises(ModelFileError, match="not a whole diffjoint model file.*Save it again"):
+        load(path)
+
+
+@pytest.mark.parametrize("where", [-3, 400])
+def test_an_altered_file_says_so(saved, where):
+    path = saved[1]
+    content = bytearray(path.read_bytes())
+    content[where] = content[where] ^ 1
+    path.write_bytes(content)
+    with pytest.raises(ModelFileError, match="altered|not a whole"):
+        load(path)
+
+
+def test_a_newer_file_says_which_version_it_is(saved):
+    path = saved[1]
+    old, new = (f'\\"format_version\\": {version}'.encode() for version in (1, 7))
+    assert old in path.read_bytes()
+    path.write_bytes(path.read_bytes().replace(old, new))
+    with pytest.raises(
+        ModelFileError, match="has format version 7; this diffjoint reads version 1"
+    ):
+        load(path)
+
+
+def test_other_files_are_refused(tmp_path):
+    with pytest.raises(FileError, match="there is no such file"):
+        load(tmp_path / "nothing")
+    (tmp_path / "text").write_text("hello")
+    with pytest.raises(ModelFileError, match="not a whole diffjoint model file"):
+        load(tmp_path / "text")
+    save_file({"a": np.zeros(3)}, tmp_path / "foreign")
+    with pytest.raises(ModelFileError, match="not one of diffjoint's"):
+        load(tmp_path / "foreign")
+    write_bundle(tmp_path / "checkpoint", "checkpoint", {"a": np.zeros(3)}, {})
+    with pytest.raises(ModelFileError, match="must be a model file; it is a checkpoint file"):
+        load(tmp_path / "checkpoint")
+
+
+def test_arrays_of_every_shape_survive(tmp_path):
+    arrays = {
+        "empty": np.zeros((0, 2)),
+        "flags": np.array([[True, False]]),
+        "nan": np.array([np.nan, 1.0]),
+        "turned": np.arange(6.0).reshape(2, 3).T,
+    }
+    write_bundle(tmp_path / "b", "model", arrays, {"note": "ü", "list": [1, None]})
+    back, facts = read_bundle(tmp_path / "b", "model")
+    for name, array in arrays.items():
+        np.testing.assert_array_equal(back[name], array)
+    assert facts == {"note": "ü", "list": [1, None]}
+
+
+def test_an_interrupted_write_leaves_the_old_file_whole(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("old")
+
+    def write(file):
+        file.write(b"ne")
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write_whole(path, write)
+    assert path.read_text() == "old"
+    assert os.listdir(tmp_path) == ["table.csv"]
+
+
+def test_a_new_file_has_ordinary_permissions(tmp_path):
+    write_whole(tmp_path / "f", lambda file: file.write(b"x"))
+    (tmp_path / "g").write_text("x")
+    modes = [stat.S_IMODE((tmp_path / name).stat().st_mode) for name in "fg"]
+    assert modes[0] == modes[1]
+
+
+def test_a_link_is_written_through(tmp_path):
+    (tmp_path / "real").write_text("old")
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    write_whole(tmp_path / "link", lambda file: file.write(b"new"))
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "real").read_text() == "new"
+
+
+def test_an_unwritable_place_says_what_to_do(tmp_path):
+    words = "No such file or directory. Choose a path in a folder that exists"
+    with pytest.raises(FileError, match=words):
+        check_writable(tmp_path / "no" / "where.csv")
+    with pytest.raises(FileError, match=words):
+        write_whole(tmp_path / "no" / "where.csv", lambda file: None)
+    with pytest.raises(FileError, match="it is a directory"):
+        check_writable(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_facts_are_json_not_pickle(saved):
+    header_length = int.from_bytes(saved[1].read_bytes()[:8], "little")
+    header = json.loads(saved[1].read_bytes()[8 : 8 + header_length])
+    facts = json.loads(header["__metadata__"]["diffjoint"])["facts"]
+    assert facts["mm_columns"] == ["age", "town"]
