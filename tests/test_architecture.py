@@ -17,6 +17,7 @@ FLOORS = [
     {"imputer"},
     {"demo"},
     {"cli"},
+    {"__main__"},
 ]
 FLOOR = {room: height for height, rooms in enumerate(FLOORS) for room in rooms}
 MODULES = sorted(

@@ -1,10 +1,11 @@
 """The command line: arguments and files; the work is done elsewhere."""
 
+import functools
 import sys
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any, NoReturn, ParamSpec
 
 import typer
 from rich.console import Console
@@ -25,6 +26,8 @@ from diffjoint.files import (
 from diffjoint.imputer import Imputation, SelectiveImputer, load
 from diffjoint.persist import check_writable
 from diffjoint.table import open_table
+
+P = ParamSpec("P")
 
 RUN_FAILED = 1
 WRONG_USE = 2
@@ -123,6 +126,23 @@ Quiet = Annotated[
 ]
 
 
+def _explaining_errors(command: Callable[P, None]) -> Callable[P, None]:
+    """A command whose errors are told in a sentence and an exit code."""
+
+    @functools.wraps(command)
+    def explained(*args: P.args, **kwargs: P.kwargs) -> None:
+        try:
+            command(*args, **kwargs)
+        except InputError as error:
+            _fail(str(error), WRONG_USE)
+        except DiffJointError as error:
+            _fail(str(error), RUN_FAILED)
+        except KeyboardInterrupt as error:
+            _fail(str(error) or "Interrupted; nothing was written.", RUN_FAILED)
+
+    return explained
+
+
 @app.callback(invoke_without_command=True)
 def _main(
     version: Annotated[bool, typer.Option("--version", help="Show the version.")] = False,
@@ -139,6 +159,7 @@ def _main(
         "balanced[/bold]   [bold]cat s.csv | diffjoint impute - - -m spouse_age > out.csv[/bold]"
     )
 )
+@_explaining_errors
 def impute(
     source: In,
     out: Out,
@@ -186,6 +207,7 @@ def impute(
 
 
 @app.command(epilog="Example: [bold]diffjoint fit survey.csv survey.diffjoint -m spouse_age[/bold]")
+@_explaining_errors
 def fit(
     source: In,
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="Where to save the fitted model.")],
@@ -231,6 +253,7 @@ def fit(
 @app.command(
     epilog="Example: [bold]diffjoint transform survey.diffjoint new.csv completed.csv[/bold]"
 )
+@_explaining_errors
 def transform(
     model: ModelPath,
     source: In,
@@ -254,6 +277,7 @@ def transform(
 
 
 @app.command()
+@_explaining_errors
 def demo(
     folder: Annotated[Path, typer.Option(help="Where to write the files.")] = Path("demo"),
     quiet: Quiet = False,
@@ -265,14 +289,7 @@ def demo(
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line. Exit code 0: done; 1: the run failed; 2: wrong use."""
     warnings.showwarning = _show_warning
-    try:
-        app(arguments)
-    except InputError as error:
-        _fail(str(error), WRONG_USE)
-    except DiffJointError as error:
-        _fail(str(error), RUN_FAILED)
-    except KeyboardInterrupt as error:
-        _fail(str(error) or "Interrupted; nothing was written.", RUN_FAILED)
+    app(arguments)
     sys.exit(0)
 
 

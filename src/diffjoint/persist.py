@@ -79,7 +79,7 @@ def read_bundle(path: str | os.PathLike[str], kind: str) -> tuple[Arrays, Any]:
         with safe_open(path, framework="numpy") as file:
             header = _checked_header(path, kind, file.metadata() or {})
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except (SafetensorError, json.JSONDecodeError) as error:
+    except (SafetensorError, json.JSONDecodeError, KeyError, UnicodeDecodeError) as error:
         raise ModelFileError(
             f"{path} is not a whole diffjoint {kind} file: it is cut off, damaged or something "
             f"else ({error}). Save it again."

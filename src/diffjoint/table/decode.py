@@ -23,7 +23,7 @@ def decode(
         block = encoded[..., start : start + column.width]
         start += column.width
         if column.is_categorical:
-            values[..., j] = block.argmax(axis=-1) if column.width else 0.0
+            values[..., j] = block.argmax(axis=-1)
         else:
             raw = block[..., 0].astype(np.float64) / number_scale * column.scale + column.mean
             values[..., j] = on_grid(raw, column)

@@ -75,10 +75,8 @@ class Column:
 
     @property
     def width(self) -> int:
-        """Coordinates in model space; a column with one level needs none."""
-        if self.is_categorical:
-            return len(self.levels) if len(self.levels) > 1 else 0
-        return 1
+        """Coordinates in model space."""
+        return len(self.levels) if self.is_categorical else 1
 
     def in_words(self) -> str:
         """Levels or range, briefly."""

@@ -1,0 +1,5 @@
+"""``python -m diffjoint``."""
+
+from diffjoint.cli import main
+
+main()
