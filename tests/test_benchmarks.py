@@ -3,7 +3,6 @@
 import json
 
 import pandas as pd
-
 from benchmarks import reduced_paper
 
 

@@ -91,7 +91,7 @@ def test_a_folder_that_cannot_be_made_is_found_out_first(survey, tmp_path):
 def test_ctrl_c_ends_with_a_word_on_how_to_go_on(
     survey, tmp_path, monkeypatch, with_folder, when, words
 ):
-    import diffjoint.algorithm as algorithm
+    from diffjoint import algorithm
 
     calls = []
     train = algorithm.model_update

@@ -59,8 +59,8 @@ def test_the_mask_has_xs_shape_index_and_columns(survey, fitted):
         assert frame.shape == survey.shape
         pd.testing.assert_index_equal(frame.index, survey.index)
         pd.testing.assert_index_equal(frame.columns, survey.columns)
-    assert (kept.dtypes == bool).all()
-    assert (proba.dtypes == float).all()
+    assert (kept.dtypes == "bool").all()
+    assert (proba.dtypes == "float64").all()
     there = survey.notna().to_numpy()
     assert (proba.to_numpy()[there] == 0.0).all()
     assert (spread.to_numpy()[there] == 0.0).all()
@@ -304,6 +304,7 @@ def test_the_callback_sees_an_imputer_that_can_transform(survey):
             r"mm_columns names 'D9', which is not a column of X \(person, age, income, smoker, "
             r"town, grade, seen\)\. Pass names from X\.columns\.",
         ),
+        ({"mm_columns": ["incone"]}, r"names 'incone'.*Did you mean 'income'\?"),
         ({"mm_columns": ["person"]}, "'person', which is passed through unmodelled"),
         ({"mm_columns": "age"}, r"mm_columns must be a list of columns; .* Pass \['age'\]"),
         ({"preset": "slow"}, "preset must be one of 'fast', 'balanced', 'paper'; got 'slow'"),

@@ -1,5 +1,4 @@
 import json
-import os
 import stat
 
 import numpy as np
@@ -124,7 +123,7 @@ def test_an_interrupted_write_leaves_the_old_file_whole(tmp_path):
     with pytest.raises(KeyboardInterrupt):
         write_whole(path, write)
     assert path.read_text() == "old"
-    assert os.listdir(tmp_path) == ["table.csv"]
+    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_a_new_file_has_ordinary_permissions(tmp_path):

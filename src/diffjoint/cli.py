@@ -10,6 +10,7 @@ from typing import Annotated, Any, NoReturn, ParamSpec
 import typer
 from rich.console import Console
 from rich.table import Table as RichTable
+from rich.text import Text
 
 from diffjoint import __version__
 from diffjoint.config import DEFAULT_MEMORY_LIMIT, DEFAULT_PRESET, PRESETS, settings_types
@@ -25,7 +26,7 @@ from diffjoint.files import (
 )
 from diffjoint.imputer import Imputation, SelectiveImputer, load
 from diffjoint.persist import check_writable
-from diffjoint.table import open_table
+from diffjoint.table import infer_schema, open_table
 
 P = ParamSpec("P")
 
@@ -154,9 +155,10 @@ def _main(
 
 @app.command(
     epilog=(
-        "Examples: [bold]diffjoint impute survey.csv completed.csv -m spouse_age,commute[/bold]   "
-        "[bold]diffjoint impute lab.parquet out.parquet -m tsh --proba-out p.csv --preset "
-        "balanced[/bold]   [bold]cat s.csv | diffjoint impute - - -m spouse_age > out.csv[/bold]"
+        "Examples:\n\n"
+        "[bold]diffjoint impute survey.csv completed.csv -m spouse_age,commute[/bold]\n\n"
+        "[bold]diffjoint impute lab.parquet out.parquet -m tsh --proba-out p.csv[/bold]\n\n"
+        "[bold]cat s.csv | diffjoint impute - - -m spouse_age > out.csv[/bold]"
     )
 )
 @_explaining_errors
@@ -198,8 +200,8 @@ def impute(
         n_threads=threads,
         verbose=not quiet,
     )
+    _show_schema(imputer, file, quiet)
     imputer.fit(file.table)
-    _show_schema(imputer, quiet)
     result = imputer.impute(file.table)
     if model_out is not None:
         imputer.save(model_out)
@@ -244,8 +246,8 @@ def fit(
         n_threads=threads,
         verbose=not quiet,
     )
+    _show_schema(imputer, file, quiet)
     imputer.fit(file.table)
-    _show_schema(imputer, quiet)
     imputer.save(model)
     _say(f"Saved the model to {model}.", quiet)
 
@@ -394,12 +396,16 @@ def _write_results(
     )
 
 
-def _show_schema(imputer: SelectiveImputer, quiet: bool) -> None:
+def _show_schema(imputer: SelectiveImputer, file: TableFile, quiet: bool) -> None:
+    """The columns as understood, before the work: a wrong kind is cheap to correct now."""
     if quiet:
         return
-    shown = RichTable("column", "kind", "values", "searched", box=None, pad_edge=False)
-    for name, kind, values in imputer.schema_.rows():
-        shown.add_row(name, kind, values, "yes" if name in imputer.mm_columns_ else "")
+    table = open_table(file.table)
+    schema = infer_schema(table, imputer.column_kinds)
+    shown = RichTable("column", "kind", "values", "empty", "searched", box=None, pad_edge=False)
+    for i, (name, kind, values) in enumerate(schema.rows()):
+        searched = "yes" if name in (imputer.mm_columns or []) else ""
+        shown.add_row(Text(name), kind, Text(values), f"{table.missing(i).mean():.0%}", searched)
     console.print(shown)
 
 

@@ -94,12 +94,7 @@ def choose_device(name: str) -> torch.device:
 
 
 def _mm_position(table: Table, schema: Schema, label: Hashable) -> int:
-    position = table.position(label)
-    if position is None:
-        raise InputError(
-            f"mm_columns names {label!r}, which is not a column of X ({', '.join(table.names)}). "
-            "Pass names from X.columns."
-        )
+    position = table.require(label, "mm_columns")
     if not schema.columns[position].is_modelled:
         raise InputError(
             f"mm_columns names {label!r}, which is passed through unmodelled (an id or free "

@@ -1,3 +1,4 @@
+import itertools
 import math
 
 import numpy as np
@@ -38,7 +39,7 @@ def test_the_schedule_runs_from_sigma_max_to_sigma_min_to_zero():
     assert sigmas[0] == pytest.approx(80.0)
     assert sigmas[-2] == pytest.approx(0.002)
     assert sigmas[-1] == 0.0
-    assert all(a > b for a, b in zip(sigmas, sigmas[1:], strict=False))
+    assert all(a > b for a, b in itertools.pairwise(sigmas))
 
 
 def test_the_logarithm_of_training_noise_has_the_asked_mean_and_spread():
@@ -94,7 +95,7 @@ def test_heun_steps_carry_noise_to_data_of_the_right_spread():
     sigmas = sampling_sigmas(30, 0.002, 80.0, 7.0)
     vectors = 80.0 * torch.randn(50_000, 1, generator=generator())
     denoiser = PerfectDenoiser()
-    for sigma, next_sigma in zip(sigmas, sigmas[1:], strict=False):
+    for sigma, next_sigma in itertools.pairwise(sigmas):
         vectors = heun_step(denoiser, vectors, sigma, next_sigma)
     assert vectors.std().item() == pytest.approx(0.5, rel=0.02)
     assert denoiser.calls == n_network_passes(30)
@@ -104,7 +105,7 @@ def test_heun_is_second_order():
     def error(n_steps):
         sigmas = torch.linspace(2.0, 0.5, n_steps + 1).tolist()
         vectors = torch.ones(1, 1, dtype=torch.float64)
-        for sigma, next_sigma in zip(sigmas, sigmas[1:], strict=False):
+        for sigma, next_sigma in itertools.pairwise(sigmas):
             vectors = heun_step(PerfectDenoiser(), vectors, sigma, next_sigma)
         exact = math.sqrt((0.25 + 0.25) / (0.25 + 4.0))
         return abs(vectors.item() - exact)

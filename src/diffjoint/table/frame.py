@@ -1,5 +1,6 @@
 """The door: pandas, polars and plain arrays come in here and go out as they came."""
 
+import difflib
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -64,6 +65,18 @@ class Table:
         if label in self.labels:
             return self.labels.index(label)
         return self.names.index(label) if label in self.names else None
+
+    def require(self, label: Hashable, option: str) -> int:
+        """Where a label stands; an error that names the option it came in if nowhere."""
+        position = self.position(label)
+        if position is None:
+            close = difflib.get_close_matches(str(label), self.names, n=1)
+            hint = f"Did you mean {close[0]!r}?" if close else "Pass names from X.columns."
+            raise InputError(
+                f"{option} names {label!r}, which is not a column of X ({_listed(self.names)}). "
+                f"{hint}"
+            )
+        return position
 
     def rebuilt(self, columns: dict[int, nw.Series[Any]]) -> Any:
         """The table as it came, with some columns put in the place of the old ones."""
@@ -222,6 +235,11 @@ def _admitting(series: nw.Series[Any], cells: Sequence[Any]) -> nw.Series[Any]:
         new = sorted(set(cells) - set(known), key=str)
         return series.cast(nw.Enum([*known, *new])) if new else series
     return series
+
+
+def _listed(names: Sequence[str], most: int = 30) -> str:
+    more = f", ... and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
 
 
 def _number(value: Any) -> float:

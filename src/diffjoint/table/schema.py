@@ -201,12 +201,7 @@ def _named_like_an_id(name: str) -> bool:
 def _overrides(table: Table, column_kinds: Mapping[Hashable, str]) -> dict[int, Kind]:
     overrides = {}
     for label, kind in column_kinds.items():
-        position = table.position(label)
-        if position is None:
-            raise InputError(
-                f"column_kinds names {label!r}, which is not a column of X "
-                f"({', '.join(table.names)}). Pass names from X.columns."
-            )
+        position = table.require(label, "column_kinds")
         if kind not in set(Kind):
             raise InputError(
                 f"column_kinds[{label!r}] must be one of {', '.join(map(repr, map(str, Kind)))}; "
