@@ -25,13 +25,15 @@ from diffjoint.metrics import lost_rmse, mm_scores, token_accuracy
 from diffjoint.simulate import World, bayesian_network
 
 RESULTS = Path(__file__).parent / "results" / "reduced_paper"
+PAGE = Path(__file__).parents[1] / "docs" / "results.md"
 PAPER = {"recall": 92.02, "precision": 73.45, "ACC": 78.34, "RMSE": 5.09}
-BUDGETS: dict[str, dict[str, Any]] = {
-    "small": {"width": 128, "n_draws": 10, "n_steps": 10, "n_inpaint_repeats": 3},
-    "medium": {"width": 128, "n_draws": 20, "n_steps": 15, "n_inpaint_repeats": 10},
-    "large": {"width": 256, "n_draws": 30, "n_steps": 20, "n_inpaint_repeats": 10},
-}
 TRAINING = {"batch_size": 1024, "learning_rate": 1e-3, "max_epochs": 200, "patience": 200}
+REDUCED = {"preset": "paper", "width": 128, **TRAINING}
+BUDGETS: dict[str, dict[str, Any]] = {
+    "small": {**REDUCED, "n_draws": 10, "n_steps": 10, "n_inpaint_repeats": 3},
+    "medium": {**REDUCED, "n_draws": 20, "n_steps": 15, "n_inpaint_repeats": 10},
+    "fast": {"preset": "fast"},
+}
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,7 @@ class Run:
 RUNS = (
     Run("small", "or", 5),
     Run("medium", "or", 5),
-    Run("large", "or", 5),
+    Run("fast", "or", 2),
     Run("small", "uncertainty", 3),
     Run("small", "vote", 3),
     Run("small", "and", 3),
@@ -73,7 +75,6 @@ def measure(run: Run, world: World, settings: dict[str, Any]) -> dict[str, Any]:
 
     imputer = SelectiveImputer(
         world.mm_columns,
-        preset="paper",
         column_kinds=world.column_kinds,
         fusion=run.fusion,  # type: ignore[arg-type]
         n_iterations=run.n_iterations,
@@ -112,7 +113,28 @@ def table(results: Path) -> pd.DataFrame:
         for done in json.loads(path.read_text())["passes"]:
             rows.append({"run": run.name, "pass": done["iteration"], **done})
     columns = ["run", "pass", "recall", "precision", "f1", "ACC", "RMSE", "loss", "seconds"]
-    return pd.DataFrame(rows, columns=columns).round(2)
+    return pd.DataFrame(rows, columns=columns).astype({"pass": "Int64"}).round(2)
+
+
+def markdown(made: pd.DataFrame) -> str:
+    """The table as the documentation shows it."""
+    shown = made.drop(columns=["loss", "seconds"])
+    lines = [list(shown.columns), ["---"] * shown.shape[1]]
+    lines += [[_cell(value) for value in row] for row in shown.to_numpy(dtype=object)]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def _cell(value: Any) -> str:
+    if pd.isna(value):
+        return ""
+    return f"{value:.2f}" if isinstance(value, float) else str(value)
+
+
+def show_in(page: Path, text: str) -> None:
+    """Put the table in its place in the documentation."""
+    before, start, rest = page.read_text().partition("<!-- reduced_paper -->\n")
+    _, end, after = rest.partition("<!-- end -->")
+    write(page, before + start + text + end + after)
 
 
 def write(path: Path, text: str) -> None:
@@ -136,12 +158,14 @@ def main(arguments: list[str] | None = None) -> None:
         path = options.results / f"{run.name}.json"
         if path.exists() or (options.only and options.only != run.name):
             continue
-        settings = {**BUDGETS[run.budget], **TRAINING}
+        settings = dict(BUDGETS[run.budget])
         if options.quick:
             settings.update(width=16, n_draws=3, n_steps=3, n_inpaint_repeats=1, max_epochs=2)
         result = measure(run, world, settings)
         write(path, json.dumps(result, indent=1))
     made = table(options.results)
+    if options.results == RESULTS:
+        show_in(PAGE, markdown(made))
     write(options.results / "table.csv", made.to_csv(index=False))
     print(made.to_string(index=False, na_rep=""))
 

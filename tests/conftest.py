@@ -1,10 +1,13 @@
 import os
 
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-
 import numpy as np
 import pandas as pd
 import pytest
+import torch
+
+# Tables in tests are small: a second thread would only wait for the first.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+torch.set_num_threads(1)
 
 TINY = {
     "n_iterations": 2,

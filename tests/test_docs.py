@@ -1,9 +1,12 @@
 """What the README and the docs say is run."""
 
+import json
 import re
 from pathlib import Path
 
 import pytest
+
+from benchmarks import reduced_paper
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -18,6 +21,18 @@ def test_python_examples_run(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for block in python_blocks(page):
         exec(compile(block, str(page), "exec"), {"__name__": "__main__"})
+
+
+def test_the_results_page_shows_the_result_files():
+    shown = reduced_paper.markdown(reduced_paper.table(reduced_paper.RESULTS))
+    assert shown in (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
+
+
+def test_the_readme_quotes_the_result_files():
+    passes = json.loads((reduced_paper.RESULTS / "medium-or.json").read_text())["passes"]
+    accuracies = [done["ACC"] for done in passes]
+    quoted = f"{min(accuracies):.1f} to {max(accuracies):.1f}%"
+    assert quoted in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

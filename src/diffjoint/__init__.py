@@ -1,9 +1,23 @@
 """Selective imputation: fill the cells that were lost, keep those missing for a reason."""
 
+from importlib import import_module
 from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
 
-from diffjoint.imputer import Imputation, SelectiveImputer, load
+if TYPE_CHECKING:
+    from diffjoint.imputer import Imputation, SelectiveImputer, load
 
 __version__ = version("diffjoint")
 
 __all__ = ["Imputation", "SelectiveImputer", "__version__", "load"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import the estimator, and torch with it, when it is first asked for."""
+    if name in __all__:
+        return getattr(import_module("diffjoint.imputer"), name)
+    raise AttributeError(f"module 'diffjoint' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

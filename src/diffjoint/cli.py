@@ -1,11 +1,15 @@
 """The command line: arguments and files; the work is done elsewhere."""
 
 import functools
+import os
 import sys
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any, NoReturn, ParamSpec
+
+# Before torch is loaded: threads that wait must not spin, or a busy neighbour slows them tenfold.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 import typer
 from rich.console import Console

@@ -21,7 +21,8 @@ from diffjoint.state import Draws, JointSpace, JointState, Observation
 
 _TILE_STEP = 64
 """Matrix products give a row the same bits in every batch whose size is a multiple of this."""
-_TILE_ROWS = {"cpu": 4096, "cuda": 131072}
+_TILE_ROWS = {"cpu": 2048, "cuda": 131072}
+"""Draws in one batch at most: activations that stay in a processor's cache, or fill a GPU."""
 
 
 def conditional_sample(

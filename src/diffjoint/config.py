@@ -140,15 +140,13 @@ BALANCED = dataclasses.replace(
     width=256,
     batch_size=256,
     learning_rate=1e-3,
-    max_epochs=300,
-    patience=60,
+    max_epochs=400,
+    patience=100,
     sigma_min=0.01,
     sigma_max=20.0,
     integer_summary="mean",
 )
-FAST = dataclasses.replace(
-    BALANCED, n_iterations=2, n_draws=20, n_steps=10, width=128, max_epochs=200, sigma_max=10.0
-)
+FAST = dataclasses.replace(BALANCED, n_iterations=2, n_steps=10, width=128, sigma_max=10.0)
 PRESETS = MappingProxyType({"fast": FAST, "balanced": BALANCED, "paper": PAPER})
 DEFAULT_PRESET = "fast"
 DEFAULT_MEMORY_LIMIT = "1GB"

@@ -31,7 +31,7 @@ def run_demo(folder: Path, *, verbose: bool) -> None:
 
     console = Console(soft_wrap=True, highlight=False)
     missing, kept = survey.isna().to_numpy(), result.meaningful.to_numpy()
-    rows = _telling_rows(missing, kept)
+    rows = telling_rows(missing, kept)
     console.print("Before: every empty cell looks the same", style="bold")
     console.print(_shown(survey.iloc[rows], missing[rows], missing[rows], "?"))
     console.print(
@@ -46,7 +46,7 @@ def run_demo(folder: Path, *, verbose: bool) -> None:
     console.print(f"Wrote {folder / 'survey_completed.csv'} (from {folder / 'survey.csv'}).")
 
 
-def _telling_rows(missing: Cells, kept: Cells) -> NDArray[np.intp]:
+def telling_rows(missing: Cells, kept: Cells) -> NDArray[np.intp]:
     """The first rows with something filled, half of them with something kept as well."""
     filled = (missing & ~kept).any(axis=1)
     both = np.flatnonzero(filled & kept.any(axis=1))[: N_SHOWN // 2]

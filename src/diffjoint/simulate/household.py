@@ -53,9 +53,7 @@ def _draw_people(n_rows: int, rng: np.random.Generator) -> pd.DataFrame:
     spouse_age = np.clip(age + rng.normal(0, 4, n_rows).round(), 18, 95)
     employed = rng.random(n_rows) < np.where(age < 66, 0.8, 0.05)
     weekly_hours = np.clip(rng.normal(36, 8, n_rows).round(), 5, 70)
-    commute = rng.choice(
-        ["car", "public transport", "bicycle", "on foot"], n_rows, p=[0.5, 0.25, 0.15, 0.1]
-    )
+    commute = rng.choice(["car", "bus", "bicycle", "on foot"], n_rows, p=[0.5, 0.25, 0.15, 0.1])
     pay = np.where(employed, weekly_hours * rng.lognormal(3.6, 0.3, n_rows), 0.0)
     income = (900 + pay + rng.gamma(2.0, 150.0, n_rows)).round(-1)
     return pd.DataFrame(

@@ -217,7 +217,7 @@ def _describe(series: nw.Series[Any], name: str, kind: Kind) -> Column:
     if kind is Kind.CATEGORICAL:
         return Column(name, kind, levels=_levels(series, name))
     column = _as_numbers(series, name, kind)
-    observed = column[~np.isnan(column)]
+    observed = np.sort(column[~np.isnan(column)])  # sums must not depend on the row order
     if len(observed) == 0:
         raise _nothing_observed(name)
     if not np.isfinite(observed).all():
