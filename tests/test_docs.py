@@ -5,7 +5,6 @@ import re
 from pathlib import Path
 
 import pytest
-
 from benchmarks import reduced_paper
 
 ROOT = Path(__file__).parents[1]

@@ -2,10 +2,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from diffjoint.errors import InputError
 from diffjoint.simulate import bayesian_network, household_survey
 from diffjoint.simulate.bayesian_network import draw_network
-from diffjoint.simulate.mechanisms import lose_completely_at_random
 
 
 @pytest.fixture(scope="module")
@@ -72,9 +70,3 @@ def test_the_survey_keeps_its_skip_logic_and_its_ids():
     assert not world.lost["person_id"].any()
     jobless = world.truth["employed"] == "no"
     assert (world.truth["commute"].isna() == jobless).all()
-
-
-@pytest.mark.parametrize("rate", [-0.1, 1.0, 2])
-def test_an_impossible_rate_is_refused(rate):
-    with pytest.raises(InputError, match=r"loss_rate must lie in \[0, 1\)"):
-        lose_completely_at_random(pd.DataFrame({"a": [1]}), rate, np.random.default_rng(0))

@@ -3,8 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from diffjoint.simulate.mechanisms import lose_completely_at_random
-from diffjoint.simulate.world import World, split_rows
+from diffjoint.simulate.world import World, lose_cells, nothing_lost, split_rows
 
 
 def household_survey(n_rows: int = 1_500, *, loss_rate: float = 0.1, seed: int = 0) -> World:
@@ -24,14 +23,12 @@ def household_survey(n_rows: int = 1_500, *, loss_rate: float = 0.1, seed: int =
     """
     rng = np.random.default_rng(seed)
     truth = _draw_people(n_rows, rng)
-    lost = lose_completely_at_random(truth, loss_rate, rng)
-    lost["person_id"] = False
-    return World(
+    whole = World(
         name="household-survey",
         seed=seed,
         truth=truth,
         meaningful=truth.isna(),
-        lost=lost,
+        lost=nothing_lost(truth),
         mm_columns=["spouse_age", "weekly_hours", "commute"],
         column_kinds={
             "person_id": "pass-through",
@@ -45,6 +42,7 @@ def household_survey(n_rows: int = 1_500, *, loss_rate: float = 0.1, seed: int =
         },
         is_train=split_rows(n_rows, n_rows),
     )
+    return lose_cells(whole, "mcar", loss_rate, rng, spare=("person_id",))
 
 
 def _draw_people(n_rows: int, rng: np.random.Generator) -> pd.DataFrame:

@@ -7,6 +7,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from diffjoint.simulate.mechanisms import Mechanism, MechanismName, make_mechanism
+
 
 @dataclass(frozen=True)
 class World:
@@ -28,6 +30,8 @@ class World:
         Kind of each column.
     is_train : bool array
         Which rows are for fitting; the others are for testing.
+    mechanism : Mechanism or None
+        How cells got lost, where that is known.
     """
 
     name: str
@@ -38,6 +42,7 @@ class World:
     mm_columns: list[str]
     column_kinds: dict[str, str]
     is_train: NDArray[np.bool_]
+    mechanism: Mechanism | None = None
 
     @property
     def observed_table(self) -> pd.DataFrame:
@@ -59,6 +64,40 @@ class World:
             part: getattr(self, part)[chosen] for part in ("truth", "meaningful", "lost")
         }
         return replace(self, **parts, is_train=self.is_train[chosen])
+
+
+def lose_cells(
+    world: World,
+    name: MechanismName,
+    loss_rate: float,
+    rng: np.random.Generator,
+    *,
+    spare: tuple[str, ...] = (),
+) -> World:
+    """The world after an observation process has been over it.
+
+    Parameters
+    ----------
+    world : World
+    name : {"mcar", "mar", "mnar"}
+    loss_rate : float
+        Share of the cells to lose, over the columns that are not spared.
+    rng : Generator
+    spare : tuple of str
+        Columns that are never lost and drive nothing, such as ids.
+
+    Notes
+    -----
+    The mechanism is drawn once and is the same for train and test rows.
+    """
+    mechanism = make_mechanism(name, world.truth, loss_rate, rng, spare=spare)
+    lost = mechanism.lose(world.truth, rng)
+    return replace(world, lost=lost | world.lost, mechanism=mechanism)
+
+
+def nothing_lost(truth: pd.DataFrame) -> pd.DataFrame:
+    """A mask of the table's shape that loses no cell."""
+    return pd.DataFrame(False, index=truth.index, columns=truth.columns)
 
 
 def split_rows(n_rows: int, n_train: int) -> NDArray[np.bool_]:

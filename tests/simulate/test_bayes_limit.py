@@ -1,0 +1,94 @@
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from diffjoint.errors import InputError
+from diffjoint.metrics import lost_rmse, mm_scores, token_accuracy
+from diffjoint.simulate import bayes_posterior, bayesian_network, household_survey
+
+WORLDS = [("mcar", 0.1), ("mcar", 0.4), ("mar", 0.3), ("mnar", 0.2), ("mnar", 0.4)]
+
+
+@pytest.mark.parametrize(("mechanism", "rate"), WORLDS)
+@pytest.mark.parametrize("seed", [0, 2])
+def test_posteriors_are_calibrated(mechanism, rate, seed):
+    """Of the cells called meaningful with probability p, a share p is, in every band of p."""
+    world = bayesian_network(0, 60_000, mechanism=mechanism, loss_rate=rate, seed=seed)
+    posterior = bayes_posterior(world)
+    for name in world.mm_columns:
+        missing = world.observed_table[name].isna()
+        p = posterior.meaningful.loc[missing, name].to_numpy()
+        truly = world.meaningful.loc[missing, name].to_numpy()
+        for low in np.arange(0, 1, 0.1):
+            band = (p >= low) & (p <= low + 0.1)
+            if band.sum() >= 200:
+                noise = 4 * np.sqrt(0.25 / band.sum())
+                assert truly[band].mean() == pytest.approx(p[band].mean(), abs=noise)
+
+
+@pytest.mark.parametrize(("mechanism", "rate"), WORLDS)
+def test_levels_and_means_are_calibrated(mechanism, rate):
+    world = bayesian_network(0, 60_000, mechanism=mechanism, loss_rate=rate, seed=1)
+    posterior = bayes_posterior(world)
+    for name, table in posterior.level.items():
+        lost = world.observed_table[name].isna()
+        for level in table:
+            found = (world.truth.loc[lost, name] == level).mean()
+            noise = 4 * np.sqrt(0.25 / max(1, lost.sum()))
+            assert found == pytest.approx(table.loc[lost, level].mean(), abs=noise)
+    lost = world.lost["C2"]
+    if lost.any():
+        error = world.truth.loc[lost, "C2"] - posterior.mean.loc[lost, "C2"]
+        assert error.mean() == pytest.approx(0.0, abs=4 * 5 / np.sqrt(lost.sum()))
+
+
+def test_a_row_by_hand():
+    """Only C1 is missing, nothing else tells of it but C2: Bayes' rule in one line."""
+    world = bayesian_network(0, 4_000, loss_rate=0.1)
+    seen = world.observed_table
+    alone = seen["C1"].isna() & (seen["D1"] == 0) & seen.notna().drop(columns="C1").all(axis=1)
+    row = seen[alone].iloc[0]
+    weight = (0.1 / 5 / (1 / 4 + 0.01 / 25)) / 5
+    mean = 25 + weight * (row["C2"] - 52.5)
+    spread = (1 / 4 + 0.01 / 25) ** -0.5
+    above = norm.sf(27, mean, spread)
+    expected = above / (above + 0.1 * (1 - above))
+    found = bayes_posterior(world).meaningful.loc[alone, "C1"].iloc[0]
+    assert found == pytest.approx(expected, rel=1e-6)
+
+
+def test_d3_is_meaningful_where_d2_says_so():
+    world = bayesian_network(0, 2_000)
+    posterior = bayes_posterior(world)
+    silent = world.observed_table["D2"] == 1
+    assert (posterior.meaningful.loc[silent, "D3"] > 1 - 1e-9).all()
+
+
+@pytest.mark.parametrize(
+    ("rate", "accuracy", "f1"),
+    [(0.1, 93.7, 92.9), (0.2, 89.0, 84.9), (0.3, 84.7, 79.9), (0.4, 79.5, 74.2)],
+)
+def test_the_limit_under_mcar(rate, accuracy, f1):
+    """Figures computed independently of this code, to a point."""
+    world = bayesian_network(0, 60_000, loss_rate=rate, seed=5)
+    posterior = bayes_posterior(world)
+    assert 100 * token_accuracy(world, posterior.completed) == pytest.approx(accuracy, abs=0.7)
+    assert 100 * mm_scores(world, posterior.calls)["f1"] == pytest.approx(f1, abs=0.7)
+
+
+@pytest.mark.parametrize("mechanism", ["mcar", "mnar"])
+def test_no_other_decision_beats_the_limit(mechanism):
+    world = bayesian_network(0, 60_000, mechanism=mechanism, loss_rate=0.3, seed=3)
+    posterior = bayes_posterior(world)
+    best = token_accuracy(world, posterior.completed)
+    modes = world.observed_table.fillna(world.observed_table.mode().iloc[0])
+    assert best > token_accuracy(world, modes)
+    assert best > token_accuracy(world, world.observed_table)
+    if world.lost["C2"].any():
+        means = world.observed_table.fillna(world.observed_table.mean())
+        assert lost_rmse(world, posterior.completed) < lost_rmse(world, means)
+
+
+def test_other_worlds_have_no_known_limit():
+    with pytest.raises(InputError, match="The Bayes limit is known for Bayesian-network worlds"):
+        bayes_posterior(household_survey(50))
