@@ -21,7 +21,7 @@ import pandas as pd
 import torch
 
 from diffjoint import SelectiveImputer, __version__
-from diffjoint.metrics import lost_rmse, mm_scores, token_accuracy
+from diffjoint.metrics import lost_errors, mm_scores, token_accuracy
 from diffjoint.simulate import World, bayesian_network
 
 RESULTS = Path(__file__).parent / "results" / "reduced_paper"
@@ -98,7 +98,7 @@ def score(imputer: SelectiveImputer, world: World) -> dict[str, float]:
     return {
         **{name: 100 * value for name, value in mm_scores(world, result.meaningful).items()},
         "ACC": 100 * token_accuracy(world, result.table),
-        "RMSE": lost_rmse(world, result.table),
+        "RMSE": lost_errors(world, result.table)["rmse"],
     }
 
 

@@ -1,8 +1,19 @@
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.metrics import accuracy_score, f1_score, roc_auc_score
 
-from diffjoint.metrics import lost_rmse, mm_scores, token_accuracy
+from diffjoint.metrics import (
+    calibration_error,
+    class_scores,
+    lost_errors,
+    mm_scores,
+    mm_scores_by_column,
+    rarity_weighted_f1,
+    token_accuracy,
+)
 from diffjoint.simulate import World
 
 NA = np.nan
@@ -42,4 +53,59 @@ def test_a_token_is_right_if_its_state_is(world):
 
 def test_the_error_counts_lost_cells_only(world):
     completed = pd.DataFrame({"c": [4.0, 99.0, 7.0, 4.0], "d": [NA] * 4})
-    assert lost_rmse(world, completed) == pytest.approx(np.sqrt((9 + 16) / 2))
+    errors = lost_errors(world, completed)
+    assert errors["rmse"] == pytest.approx(np.sqrt((9 + 16) / 2))
+    assert errors["mae"] == pytest.approx(3.5)
+    spread = np.std([1, 2, 3, 4])
+    assert errors["standardised_rmse"] == pytest.approx(np.sqrt((9 + 16) / 2) / spread)
+    assert errors["standardised_mae"] == pytest.approx(3.5 / spread)
+
+
+def test_probabilities_scored_by_hand(world):
+    called = pd.DataFrame({"c": [False] * 4, "d": [True, False, True, False]})
+    likely = pd.DataFrame({"c": [0.0] * 4, "d": [0.9, 0.4, 0.6, 0.1]})
+    scores = mm_scores(world, called, likely)
+    assert scores["auc"] == 0.75
+    assert scores["brier"] == pytest.approx((0.01 + 0.36 + 0.36 + 0.01) / 4)
+    assert scores["calibration_error"] == pytest.approx((0.1 + 0.6 + 0.6 + 0.1) / 4)
+
+
+def test_scores_per_column_end_with_the_pooled_ones(world):
+    table = mm_scores_by_column(world, world.meaningful, world.meaningful.astype(float))
+    assert table.index.tolist() == ["d", "pooled"]
+    assert table.loc["d", "f1"] == 1.0
+    assert table.loc["pooled", "brier"] == 0.0
+
+
+def test_auc_needs_both_kinds(world):
+    one_kind = replace(world, lost=world.lost & False)
+    nothing = world.meaningful.astype(float)
+    assert np.isnan(mm_scores(one_kind, world.meaningful, nothing)["auc"])
+
+
+def test_a_said_share_that_is_found_is_calibrated():
+    rng = np.random.default_rng(0)
+    p = rng.random(100_000)
+    assert calibration_error(rng.random(100_000) < p, p) < 0.005
+    assert calibration_error(rng.random(100_000) < p**2, p) == pytest.approx(1 / 6, abs=0.01)
+
+
+def test_rare_classes_weigh_more():
+    """Classes a (3 of 4) and b (1 of 4): F1 0.8 and 2/3, weights 1/4 and 3/4."""
+    truth, predicted = list("aaab"), list("aabb")
+    assert rarity_weighted_f1(truth, predicted) == pytest.approx(0.25 * 0.8 + 0.75 * 2 / 3)
+    usual = f1_score(truth, predicted, average="weighted")
+    assert usual == pytest.approx(0.75 * 0.8 + 0.25 * 2 / 3)
+
+
+def test_class_scores_agree_with_scikit_learn():
+    rng = np.random.default_rng(0)
+    truth = rng.choice(3, 300, p=[0.6, 0.3, 0.1])
+    probability = rng.dirichlet(np.ones(3), 300) + 0.5 * np.eye(3)[truth]
+    probability /= probability.sum(axis=1, keepdims=True)
+    scores = class_scores(truth, probability, [0, 1, 2])
+    predicted = probability.argmax(axis=1)
+    assert scores["macro_f1"] == pytest.approx(f1_score(truth, predicted, average="macro"))
+    assert scores["accuracy"] == pytest.approx(accuracy_score(truth, predicted))
+    expected = roc_auc_score(truth, probability, multi_class="ovr", average="macro")
+    assert scores["roc_auc"] == pytest.approx(expected)
