@@ -31,6 +31,12 @@ def test_entropy_of_agreement_is_zero():
     assert entropy.tolist() == [0.0, 0.0]
 
 
+def test_equal_counts_have_equal_entropies_to_the_last_bit():
+    orders = np.array([[0, 0, 1, 1, 1, 2], [0, 1, 1, 1, 2, 2], [0, 0, 0, 1, 1, 2]], dtype=float)
+    _, entropy = mode_and_entropy(orders.T)
+    assert len(set(entropy.tolist())) == 1
+
+
 def test_the_smallest_of_equally_frequent_values_is_the_mode():
     mode, _ = mode_and_entropy(np.array([[2.0], [1.0], [2.0], [1.0], [5.0]]))
     assert mode[0] == 1.0

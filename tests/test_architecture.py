@@ -30,7 +30,8 @@ def imported(path: Path) -> set[str]:
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path} imports relatively"
             names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
     return names
 
@@ -45,7 +46,8 @@ def test_a_room_imports_only_from_lower_floors(path):
         parts = name.split(".")
         if parts[0] != "diffjoint" or len(parts) < 2 or parts[1] == "__version__":
             continue
-        if parts[1] in FLOOR and parts[1] != room(path):
+        assert parts[1] in FLOOR, f"{path.name} imports {name} from the package's front"
+        if parts[1] != room(path):
             assert FLOOR[parts[1]] < FLOOR[room(path)], f"{path.name} imports {name}"
 
 

@@ -27,7 +27,7 @@ def test_an_interrupted_run_goes_on_to_the_same_result(survey, tmp_path, n_passe
     np.random.seed(5)  # noqa: NPY002
     straight = imputer(None, random_state=random_state).fit(survey)
     np.random.seed(5)  # noqa: NPY002
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt, match="fit again to go on"):
         imputer(tmp_path, random_state=random_state, callback=interrupt_after(n_passes)).fit(survey)
     passes = []
     resumed = imputer(

@@ -61,6 +61,40 @@ def test_fit_then_transform_gives_what_impute_gives(survey_file, tmp_path):
     assert (tmp_path / "once.csv").read_bytes() == (tmp_path / "twice.csv").read_bytes()
 
 
+def test_new_files_need_not_look_like_the_one_that_was_fitted(tmp_path):
+    path = tmp_path / "in.csv"
+    rows = "".join(
+        f"{i * 7 % 50},{i * 0.37:.2f},2024-01-{i % 28 + 1:02d},{'ab'[i % 2]}\n" for i in range(60)
+    )
+    path.write_text("n,x,day,letter\n" + rows.replace("b", ""))
+    assert run("fit", path, tmp_path / "model", "-m", "letter", *SETTINGS, "-q") == 0
+    for line in ("7,,,a", ",3,2024-01-02,", "3,,,", ",4,,a"):
+        new = tmp_path / "new.csv"
+        new.write_text(f"n,x,day,letter\n{line}\n")
+        assert run("transform", tmp_path / "model", new, tmp_path / "out.csv", "-q") == 0
+        cells = text(tmp_path / "out.csv").iloc[0]
+        assert all(cells[["n", "x", "day"]] != "")
+        assert [cells.iloc[i] for i, cell in enumerate(line.split(",")) if cell] == [
+            cell for cell in line.split(",") if cell
+        ]
+
+
+def test_an_unseen_level_can_be_let_pass(tmp_path, capsys):
+    path, new = tmp_path / "in.csv", tmp_path / "new.csv"
+    path.write_text(
+        "x,letter\n" + "".join(f"{i * 0.5},{'ab'[i % 2]}\n" for i in range(30)) + "1,\n"
+    )
+    new.write_text("x,letter\n1.5,z\n")
+    assert run("fit", path, tmp_path / "model", "-m", "letter", *SETTINGS, "-q") == 0
+    command = ["transform", tmp_path / "model", new, tmp_path / "out.csv", "-q"]
+    assert run(*command) == 2
+    assert "'letter' holds 'z', a level not seen in fit" in " ".join(
+        capsys.readouterr().err.split()
+    )
+    assert run(*command, "--unseen", "keep") == 0
+    assert text(tmp_path / "out.csv")["letter"].tolist() == ["z"]
+
+
 def test_quiet_says_nothing(survey_file, tmp_path, capfd):
     run("impute", survey_file, tmp_path / "o.csv", "-m", "spouse_age", *SETTINGS, "--quiet")
     assert capfd.readouterr() == ("", "")
@@ -132,6 +166,19 @@ def test_kinds_tokens_and_output_of_meaningful_cells(tmp_path):
         (["impute", "nothing.csv", "OUT", "-m", "age"], 1, "Cannot read nothing.csv"),
         (["impute", "IN", "no/where.csv", "-m", "age"], 1, "Cannot write no/where.csv"),
         (["transform", "nothing", "IN", "OUT"], 1, "there is no such file"),
+        (
+            ["impute", "IN", "OUT", "-m", "age", "--mask-out", "OUT"],
+            2,
+            "Two outputs are to be written",
+        ),
+        (["impute", "IN", "OUT", "-m", "age", "--seed", "-1"], 2, "greater than or equal to 0"),
+        (
+            ["impute", "IN", "OUT", "-m", "age", "--set", "joint=no"],
+            2,
+            "joint must be one of True, False",
+        ),
+        (["impute", "IN", "OUT", "-m", "age", "--set", "log_sigma_mean=x"], 2, "must be a number"),
+        (["impute", "IN", "o" * 300 + ".csv", "-m", "age"], 1, "File name too long"),
         (["impute", "IN"], 2, "Missing argument 'OUT'"),
         (["complete"], 2, "No such command"),
     ],

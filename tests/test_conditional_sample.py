@@ -105,6 +105,24 @@ def test_streams_and_draws_differ():
     assert not np.allclose(first.values[0, missing, 0], first.values[1, missing, 0])
 
 
+def test_known_coordinates_are_noised_while_they_are_held():
+    """What the denoiser is shown of a known coordinate has the noise of its level."""
+    shown = []
+
+    class Watcher:
+        def __call__(self, vectors, level):
+            shown.append((level.item(), vectors[:, 0].std().item()))
+            return torch.zeros_like(vectors)
+
+    settings = settings_for("paper", n_steps=6, n_inpaint_repeats=1)
+    source = torch.Generator().manual_seed(0)
+    clean = torch.zeros(4000, 2)
+    known = torch.tensor([True, False]).expand(4000, 2)
+    inpaint(Watcher(), clean, known, lambda: torch.randn(4000, 2, generator=source), settings)
+    for level, spread in shown[2::2]:
+        assert spread == pytest.approx(level, rel=0.05)
+
+
 def test_draws_follow_the_conditional_distribution():
     """b agrees with a in 19 rows of 20; drawn b given a must do so too, nearly."""
     rng = np.random.default_rng(0)

@@ -7,6 +7,7 @@ import pytest
 
 from diffjoint.errors import FileError, InputError
 from diffjoint.files import read_file, write_file
+from diffjoint.table import infer_schema, open_table
 
 CSV = '''code,age,weight,town,seen,note
 007,31,70.50,Ulm,2024-01-05,"a, b"
@@ -156,3 +157,70 @@ def test_a_file_that_is_not_there(tmp_path):
 def test_an_unknown_ending_lists_the_known_ones():
     with pytest.raises(InputError, match=r"must end in \.csv, \.tsv.*got 'table\.xlsx'"):
         read_file("table.xlsx")
+
+
+def test_numbers_with_exponents_are_imputed_with_digits(tmp_path):
+    path = tmp_path / "in.csv"
+    path.write_text("a,b\n7.1e-11,x\n,y\n2.5e-11,x\n")
+    file = read_file(str(path))
+    filled = file.table.fillna({"a": 4.123456789e-11})
+    write_file(str(tmp_path / "out.csv"), filled, file)
+    assert (tmp_path / "out.csv").read_text() == "a,b\n7.1e-11,x\n4.12346e-11,y\n2.5e-11,x\n"
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "utf-8-sig", "utf-16"])
+def test_the_encoding_stays_as_it_is(tmp_path, encoding):
+    path = tmp_path / "in.csv"
+    path.write_bytes("a,b\n1,ü\n,x\n".encode(encoding))
+    file = read_file(str(path), encoding="utf-8" if encoding == "utf-8-sig" else encoding)
+    write_file(str(tmp_path / "out.csv"), file.table, file)
+    assert (tmp_path / "out.csv").read_bytes() == path.read_bytes()
+
+
+def test_semicolons_are_recognised_and_kept(tmp_path):
+    path = tmp_path / "in.csv"
+    path.write_text("a;b\n1;x\n;y\n")
+    file = read_file(str(path))
+    assert list(file.table.columns) == ["a", "b"]
+    write_file(str(tmp_path / "out.csv"), file.table, file)
+    assert (tmp_path / "out.csv").read_text() == path.read_text()
+
+
+def test_a_known_schema_decides_what_the_text_means(tmp_path):
+    fitted = pd.DataFrame(
+        {
+            "whole": range(0, 100, 7),
+            "real": [i * 0.37 for i in range(15)],
+            "day": pd.date_range("2024-01-01", periods=15),
+            "code": ["007", "012", "1"] * 5,
+        }
+    )
+    schema = infer_schema(open_table(fitted))
+    path = tmp_path / "in.csv"
+    path.write_text("whole,real,day,code\n,3,,1\n,,,\n")
+    table = read_file(str(path), schema=schema).table
+    assert table["real"].tolist()[0] == 3.0
+    assert table["whole"].dtype == table["real"].dtype == "float64"
+    assert str(table["day"].dtype).startswith("datetime64")
+    assert table["code"].tolist()[0] == "1"
+
+
+def test_an_index_that_pandas_wrote_is_no_data(tmp_path):
+    frame = pd.DataFrame({"a": [1.0, None]}, index=pd.Index([5, 9], name="patient"))
+    frame.to_parquet(tmp_path / "in.parquet")
+    file = read_file(str(tmp_path / "in.parquet"))
+    assert file.carried == ("patient",)
+    write_file(str(tmp_path / "out.csv"), file.table, file)
+    assert (tmp_path / "out.csv").read_text() == "a,patient\n1.0,5\n,9\n"
+
+
+def test_whole_numbers_stay_whole_beside_empty_cells(tmp_path):
+    write_file(str(tmp_path / "out.csv"), pa.table({"n": pa.array([1, None, 3], pa.int64())}))
+    assert (tmp_path / "out.csv").read_text() == 'n\n1\n""\n3\n'
+
+
+def test_a_message_is_said_once(tmp_path):
+    (tmp_path / "ragged.csv").write_text("a,b\n1,2,3\n")
+    with pytest.raises(FileError) as caught:
+        read_file(str(tmp_path / "ragged.csv"))
+    assert str(caught.value).count("Cannot read") == 1

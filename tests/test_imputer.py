@@ -99,7 +99,9 @@ def test_the_counts_add_up(survey, fitted):
 
 
 def test_meaningful_is_what_fit_called(survey, fitted):
+    del fitted._fit_rows_digest
     np.testing.assert_array_equal(fitted.meaningful_, fitted.predict_mm(survey))
+    assert fitted.meaningful_.any()
 
 
 def test_the_history_has_a_line_per_pass(fitted):
@@ -266,14 +268,40 @@ def test_no_rows_to_transform_is_no_problem(survey, fitted):
     assert fitted.transform(survey.iloc[:0]).shape == (0, survey.shape[1])
 
 
-def test_an_unseen_level_is_left_as_it_is_when_asked(survey):
-    new = survey.iloc[:5].copy()
-    new["town"] = ["Rom", "Ulm", None, "Ulm", "Bonn"]
+@pytest.fixture
+def strangers(survey):
+    new = survey.iloc[:20].copy()
+    new["town"] = "Rom"
+    return new
+
+
+def test_an_unseen_level_is_refused(strangers, fitted):
     with pytest.raises(InputError, match="'town' holds 'Rom', a level not seen in fit"):
-        imputer().fit(survey).transform(new)
+        fitted.transform(strangers)
+
+
+def test_an_unseen_level_is_kept_when_asked(survey, strangers):
+    result = imputer(unseen="keep").fit(survey).impute(strangers)
+    assert (result.table["town"] == "Rom").all()
+    assert not result.meaningful["town"].any()
+    assert (result.uncertainty["town"] == 0).all()
+
+
+@pytest.mark.parametrize("container", [pd.DataFrame, pl.from_pandas])
+def test_an_unseen_level_is_treated_as_missing_when_asked(survey, strangers, container):
     fitted = imputer(unseen="missing").fit(survey)
-    assert fitted.transform(new)["town"].iloc[0] == "Rom"
-    assert not fitted.predict_mm(new)["town"].iloc[0]
+    table = container(strangers)
+    towns = list(fitted.transform(table)["town"])
+    kept = list(fitted.predict_mm(table)["town"])
+    assert any(kept)
+    for town, is_kept in zip(towns, kept, strict=True):
+        assert pd.isna(town) if is_kept else town in {"Ulm", "Bonn", "Köln"}
+
+
+def test_strangers_in_the_place_of_gaps_are_not_taken_for_the_fitted_table(survey):
+    fitted = imputer(unseen="keep").fit(survey)
+    filled = survey.assign(town=survey["town"].fillna("Rom"))
+    assert not fitted.predict_mm(filled)["town"].any()
 
 
 def test_joint_off_imputes_everything(survey):
@@ -309,7 +337,7 @@ def test_the_callback_sees_an_imputer_that_can_transform(survey):
         ({"mm_columns": "age"}, r"mm_columns must be a list of columns; .* Pass \['age'\]"),
         ({"preset": "slow"}, "preset must be one of 'fast', 'balanced', 'paper'; got 'slow'"),
         ({"detector": "magic"}, "detector must be one of 'paper'; got 'magic'"),
-        ({"unseen": "drop"}, "unseen must be one of 'error', 'missing'; got 'drop'"),
+        ({"unseen": "drop"}, "unseen must be one of 'error', 'missing', 'keep'; got 'drop'"),
         ({"mm_output": "zero"}, "mm_output must be one of 'na', 'category', 'indicator'"),
         ({"mm_output": "category", "mm_label": "Ulm"}, "'town' already has as a level"),
         ({"memory_limit": "some"}, "memory_limit must be a number of bytes"),

@@ -47,6 +47,18 @@ def test_the_best_weights_are_kept():
     assert trained.loss == min(listener.losses)
 
 
+def test_the_weights_returned_are_those_of_the_best_epoch():
+    """Training one epoch less, where the last was worse, must give the same weights."""
+    listener = Listener()
+    vectors = clouds(64)
+    trained = model_update(vectors, settings(max_epochs=30), generator(), listener)
+    best = listener.losses.index(min(listener.losses)) + 1
+    assert best < 30
+    stopped = model_update(vectors, settings(max_epochs=best), generator(), Silence())
+    pairs = zip(trained.denoiser.parameters(), stopped.denoiser.parameters(), strict=True)
+    assert all(torch.equal(a, b) for a, b in pairs)
+
+
 def test_training_stops_when_the_loss_has_not_improved_for_the_patience():
     listener = Listener()
     trained = model_update(clouds(), settings(patience=2), generator(), listener)

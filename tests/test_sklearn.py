@@ -56,8 +56,10 @@ def test_in_a_grid_search(numeric):
     pipeline = make_pipeline(
         imputer(mm_output="indicator"), HistGradientBoostingClassifier(max_iter=5)
     )
-    search = GridSearchCV(pipeline, {"selectiveimputer__fusion": ["or", "vote"]}, cv=2).fit(X, y)
-    assert search.best_params_["selectiveimputer__fusion"] in {"or", "vote"}
+    grid = {"selectiveimputer__n_iterations": [1, 2]}
+    search = GridSearchCV(pipeline, grid, cv=2, error_score="raise").fit(X, y)
+    chosen = search.best_estimator_["selectiveimputer"]
+    assert len(chosen.history_) == search.best_params_["selectiveimputer__n_iterations"]
 
 
 def test_categories_go_on_to_an_encoder(survey):

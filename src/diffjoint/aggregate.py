@@ -77,8 +77,8 @@ def aggregate(
         clusters = uncertainty_clusters(uncertainty, observation.candidates, space.mm)
     score = np.zeros(values.shape)
     for centres, j in zip(clusters, space.mm, strict=True):
-        in_uncertain_cluster = membership(uncertainty[:, j], centres)
-        score[:, j] = fuse(in_uncertain_cluster, vote_share[:, j], settings.fusion)
+        cluster_score = membership(uncertainty[:, j], centres)
+        score[:, j] = fuse(cluster_score, vote_share[:, j], settings.fusion)
     return Aggregated(values, uncertainty, np.where(observation.candidates, score, 0.0), clusters)
 
 
@@ -117,7 +117,8 @@ def mode_and_entropy(drawn: Values) -> tuple[Values, Values]:
     run_length = place - run_start + 1
     mode = np.take_along_axis(ordered, run_length.argmax(axis=0)[None], axis=0)[0]
     share = np.where(np.concatenate([changes, edge]), run_length / n_draws, 1.0)
-    return mode, np.abs(np.sum(share * np.log(share), axis=0))
+    entropy = np.abs(np.sum(share * np.log(share), axis=0))
+    return mode, entropy.round(12)  # equal counts in another order must not differ
 
 
 def uncertainty_clusters(uncertainty: Values, candidates: Cells, mm: tuple[int, ...]) -> Clusters:
@@ -145,14 +146,14 @@ def membership(uncertainty: Values, centres: NDArray[np.float64]) -> Values:
     return share
 
 
-def fuse(in_uncertain_cluster: Values, voted_meaningful: Values, fusion: Fusion) -> Values:
+def fuse(cluster_score: Values, vote_share: Values, fusion: Fusion) -> Values:
     """The two signals as one score, which exceeds one half exactly where the rule holds.
 
     ``or`` is the larger signal and ``and`` the smaller; an even vote does not carry.
     """
     if fusion == "uncertainty":
-        return in_uncertain_cluster
+        return cluster_score
     if fusion == "vote":
-        return voted_meaningful
+        return vote_share
     combine = np.maximum if fusion == "or" else np.minimum
-    return combine(in_uncertain_cluster, voted_meaningful)
+    return combine(cluster_score, vote_share)

@@ -72,6 +72,7 @@ def diff_joint(
         )
         denoiser = trained.denoiser
         runtime.progress.phase(f"pass {iteration + 1} of {settings.n_iterations}: drawing")
+        # The last pass draws from stream 0, as transform will: the two agree on the rows of fit.
         draws = conditional_sample(
             denoiser,
             observation,

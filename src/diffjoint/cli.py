@@ -30,7 +30,7 @@ from diffjoint.files import (
 )
 from diffjoint.imputer import Imputation, SelectiveImputer, load
 from diffjoint.persist import check_writable
-from diffjoint.table import infer_schema, open_table
+from diffjoint.table import Schema, infer_schema, open_table
 
 P = ParamSpec("P")
 
@@ -115,9 +115,13 @@ MMOutputOption = Annotated[
     str, typer.Option("--mm-output", help="Meaningful cells become: na, category or indicator.")
 ]
 Unseen = Annotated[
-    str, typer.Option(help="Levels not seen in fit: error, or missing (left as they are).")
+    str,
+    typer.Option(help="Levels not seen in fit: error, missing (imputed) or keep (left as is)."),
 ]
-Seed = Annotated[int, typer.Option(help="Same seed, same result.")]
+UnseenLater = Annotated[
+    str | None, typer.Option("--unseen", help="As in fit; what fit was told if not given.")
+]
+Seed = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Same seed, same result.")]
 CheckpointOption = Annotated[
     Path | None, typer.Option(metavar="DIR", help="Save each pass there, and go on from there.")
 ]
@@ -269,15 +273,19 @@ def transform(
     uncertainty_out: UncertaintyOut = None,
     na_values: NaValues = None,
     encoding: Encoding = "utf-8",
+    unseen: UnseenLater = None,
     memory_limit: MemoryLimit = DEFAULT_MEMORY_LIMIT,
+    device: Device = "auto",
     threads: Threads = None,
     quiet: Quiet = False,
 ) -> None:
     """Complete a table with a model that fit saved."""
     _check_outputs(out, mask_out, proba_out, uncertainty_out, None)
-    imputer = load(model)
+    imputer = load(model, device=device)
     imputer.set_params(memory_limit=memory_limit, n_threads=threads, verbose=not quiet)
-    file = _read(source, na_values, encoding)
+    if unseen is not None:
+        imputer.set_params(unseen=unseen)
+    file = _read(source, na_values, encoding, imputer.schema_)
     result = imputer.impute(file.table)
     _write_results(result, file, out, mask_out, proba_out, uncertainty_out, quiet)
 
@@ -299,9 +307,11 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     sys.exit(0)
 
 
-def _read(source: str, na_values: str | None, encoding: str) -> TableFile:
+def _read(
+    source: str, na_values: str | None, encoding: str, schema: Schema | None = None
+) -> TableFile:
     tokens = NA_VALUES if na_values is None else na_values.split(",")
-    return read_file(source, tokens, encoding)
+    return read_file(source, tokens, encoding, schema)
 
 
 def _new_imputer(
@@ -315,7 +325,10 @@ def _new_imputer(
     return SelectiveImputer(
         _columns_meant(file, mm_columns),
         preset=preset,
-        column_kinds=dict(_pair("--kind", text) for text in kinds or []) or None,
+        column_kinds={
+            **dict.fromkeys(file.carried, "pass-through"),
+            **dict(_pair("--kind", text) for text in kinds or []),
+        },
         **dict(_setting(text) for text in settings or []),
         **params,
     )
@@ -366,6 +379,10 @@ def _pair(option: str, text: str) -> tuple[str, str]:
 def _check_outputs(*paths: str | Path | None) -> None:
     """Find out now, not after the work, what cannot be written."""
     *tables, model = paths
+    named = [str(path) for path in paths if path is not None]
+    twice = sorted({path for path in named if named.count(path) > 1})
+    if twice:
+        raise InputError(f"Two outputs are to be written to {twice[0]}. Name a file for each.")
     for path in tables:
         if path is not None and path != STANDARD_STREAM:
             check_ending(str(path))

@@ -16,29 +16,28 @@ def complete(
     space: JointSpace,
     values: Values,
     meaningful: Cells,
+    gaps: Cells,
     mm_output: MMOutput,
     mm_label: str,
 ) -> Any:
-    """The table with its empty cells filled or kept; nothing else is touched.
+    """The table with its gaps filled or kept; nothing else is touched.
 
     Parameters
     ----------
-    values, meaningful : arrays of shape (n_rows, n_modelled)
-        Coded values and calls.
+    values, meaningful, gaps : arrays of shape (n_rows, n_modelled)
+        Coded values, calls, and which cells are to be filled or kept at all.
     """
     schema = space.schema
     labelled, indicated = _mm_places(space, mm_output)
     columns = {}
     for j, position in enumerate(schema.modelled_positions):
-        missing = table.missing(position)
-        kept = missing & meaningful[:, j] & (j not in indicated)
-        fill = np.flatnonzero(missing & ~kept)
-        series = fill_column(
-            table.column(position), schema.columns[position], fill, values[fill, j]
-        )
-        if j in labelled:
-            rows = np.flatnonzero(kept)
-            series = with_cells(series, rows, [mm_label] * len(rows))
+        kept = gaps[:, j] & meaningful[:, j] & (j not in indicated)
+        fill = np.flatnonzero(gaps[:, j] & ~kept)
+        series = table.column(position)
+        series = fill_column(series, schema.columns[position], fill, values[fill, j])
+        occupied = kept if j in labelled else kept & ~table.missing(position)
+        rows = np.flatnonzero(occupied)
+        series = with_cells(series, rows, [mm_label if j in labelled else None] * len(rows))
         columns[int(position)] = series
     completed = table.rebuilt(columns)
     if not indicated:

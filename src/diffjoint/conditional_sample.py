@@ -16,6 +16,7 @@ from diffjoint.edm import (
     n_network_passes,
     sampling_sigmas,
 )
+from diffjoint.errors import TrainingError
 from diffjoint.progress import Progress
 from diffjoint.state import Draws, JointSpace, JointState, Observation
 
@@ -42,7 +43,7 @@ def conditional_sample(
     stream : int
         Which of the rows' independent streams of noise to use.
     """
-    incomplete = np.flatnonzero((~observation.observed | observation.candidates).any(axis=1))
+    incomplete = np.flatnonzero(~observation.observed.all(axis=1))
     n_rows = _rows_per_block(space, settings, memory_limit)
     for start in range(0, len(incomplete), n_rows):
         rows = incomplete[start : start + n_rows]
@@ -84,7 +85,7 @@ def inpaint(
 
 def sampling_units(observation: Observation, settings: Settings) -> float:
     """Rows through the network that :func:`conditional_sample` takes."""
-    n_incomplete = int((~observation.observed | observation.candidates).any(axis=1).sum())
+    n_incomplete = int((~observation.observed.all(axis=1)).sum())
     return n_incomplete * settings.n_draws * _passes(settings)
 
 
@@ -113,6 +114,12 @@ def _draw(
         noise = _noise(draw_keys(keys[rows], draws, stream), space.n_coordinates)
         with torch.inference_mode():
             vectors = inpaint(denoiser, clean[rows], known[rows], noise, settings)
+        if not torch.isfinite(vectors).all():
+            raise TrainingError(
+                "Draws became infinite: the denoiser was not trained well enough to draw from. "
+                f"Train longer (max_epochs is {settings.max_epochs}) or lower learning_rate (it is "
+                f"{settings.learning_rate:g})."
+            )
         drawn[start : start + n_wanted] = vectors[:n_wanted].cpu().numpy()
         progress.advance(n_wanted * _passes(settings))
     return drawn

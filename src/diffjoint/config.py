@@ -123,6 +123,10 @@ class Settings:
             check_positive(name, getattr(self, name))
         if self.scheduler_patience is not None:
             check_whole("scheduler_patience", self.scheduler_patience, 1)
+        for name in ("warm_start", "joint"):
+            check_choice(name, getattr(self, name), (True, False))
+        if not isinstance(self.log_sigma_mean, numbers.Real):
+            raise InputError(f"log_sigma_mean must be a number; got {self.log_sigma_mean!r}.")
         if not self.sigma_min < self.sigma_max:
             raise InputError(
                 f"sigma_min must lie below sigma_max; got {self.sigma_min} and {self.sigma_max}. "
@@ -163,8 +167,13 @@ def settings_for(preset: str, **overrides: Any) -> Settings:
     30
     """
     check_choice("preset", preset, tuple(PRESETS))
-    chosen = {name: value for name, value in overrides.items() if value is not None}
+    chosen = {name: _plain(value) for name, value in overrides.items() if value is not None}
     return dataclasses.replace(PRESETS[preset], **chosen)
+
+
+def _plain(value: Any) -> Any:
+    """A numpy scalar as a Python one, which JSON can carry."""
+    return value.item() if hasattr(value, "item") else value
 
 
 def settings_types() -> dict[str, Any]:

@@ -1,11 +1,11 @@
 """Tables in files: CSV and TSV as text that stays as it was, Parquet and Feather with types."""
 
 import csv
-import io
+import os
 import re
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from diffjoint.errors import FileError, InputError
 from diffjoint.persist import write_whole
+from diffjoint.table import Kind, Schema
 
 NA_VALUES = ("NA", "N/A", "n/a", "<NA>", "NaN", "nan", "NULL", "null", "None", "#N/A")
 """Tokens for an empty cell in text files, unless others are named; the empty text always is."""
@@ -35,6 +36,7 @@ _DATE_FORMATS = (
     "%Y-%m-%d %H:%M:%S",
     "%Y-%m-%dT%H:%M",
     "%Y-%m-%dT%H:%M:%S",
+    "%Y-%m-%dT%H:%M:%SZ",
     "%Y-%m-%d %H:%M:%S.%f",
     "%Y-%m-%dT%H:%M:%S.%f",
 )
@@ -50,10 +52,13 @@ class TableFile:
         The table with types.
     text : TextTable or None
         The table as it was written, if it came as text.
+    carried : tuple of str
+        Columns that are an index rather than data.
     """
 
     table: Any
     text: "TextTable | None" = None
+    carried: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -66,29 +71,43 @@ class TextTable:
     missing : bool array of the same shape
     formats : list of callables
         How each column writes a cell that was filled.
-    newline : str
+    newline, delimiter, encoding : str
     """
 
     cells: pd.DataFrame
     missing: NDArray[np.bool_]
     formats: list[Callable[[Any], str]]
     newline: str
+    delimiter: str
+    encoding: str
 
 
 def read_file(
-    path: str, na_values: Sequence[str] = NA_VALUES, encoding: str = "utf-8"
+    path: str,
+    na_values: Sequence[str] = NA_VALUES,
+    encoding: str = "utf-8",
+    schema: Schema | None = None,
 ) -> TableFile:
-    """Read a table; its format is told by the file's ending, CSV on standard input ("-")."""
+    """Read a table; its format is told by the file's ending, CSV on standard input ("-").
+
+    Parameters
+    ----------
+    schema : Schema, optional
+        What the columns are, if that is known; told from the text otherwise.
+    """
+    reading = _Reading(path, tuple(na_values), encoding, schema)
     if path == STANDARD_STREAM:
-        return _parse_text(sys.stdin.buffer.read(), "standard input", ",", na_values, encoding)
+        named = replace(reading, name="standard input")
+        return _parse_text(sys.stdin.buffer.read(), ",", named)
     ending = check_ending(path)
     try:
         if ending in _DELIMITERS:
-            content = Path(path).read_bytes()
-            return _parse_text(content, path, _DELIMITERS[ending], na_values, encoding)
-        if ending in _PARQUET:
-            return TableFile(pa_parquet.read_table(path))
-        return TableFile(pa_feather.read_table(path))
+            return _parse_text(Path(path).read_bytes(), _DELIMITERS[ending], reading)
+        reader = pa_parquet.read_table if ending in _PARQUET else pa_feather.read_table
+        table = reader(path)
+        return TableFile(table, carried=_index_columns(table))
+    except FileError:
+        raise
     except OSError as error:
         raise FileError(
             f"Cannot read {path}: {error.strerror or error}. Check the path and the file."
@@ -109,8 +128,7 @@ def write_file(path: str, table: Any, source: TableFile | None = None) -> None:
         own text.
     """
     if path == STANDARD_STREAM:
-        sys.stdout.buffer.write(_as_text(table, ",", source))
-        sys.stdout.buffer.flush()
+        _write_out(_as_text(table, ",", source))
         return
     ending = check_ending(path)
     if ending in _DELIMITERS:
@@ -134,39 +152,79 @@ def check_ending(path: str) -> str:
     return ending
 
 
+@dataclass(frozen=True)
+class _Reading:
+    """How a text file is to be read."""
+
+    name: str
+    na_values: tuple[str, ...]
+    encoding: str
+    schema: Schema | None
+
+
+def _index_columns(table: pa.Table) -> tuple[str, ...]:
+    """Columns that pandas wrote as its index."""
+    index = (table.schema.pandas_metadata or {}).get("index_columns", [])
+    return tuple(name for name in index if name in table.column_names)
+
+
+def _write_out(content: bytes) -> None:
+    try:
+        sys.stdout.buffer.write(content)
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        raise FileError(f"Cannot write to standard output: {error.strerror}.") from error
+
+
 def _write_feather(table: pa.Table, file: BinaryIO) -> None:
     pa_feather.write_feather(table, file)
 
 
-def _parse_text(
-    content: bytes, name: str, delimiter: str, na_values: Sequence[str], encoding: str
-) -> TableFile:
-    cells = _read_cells(content, name, delimiter, encoding)
-    tokens = {"", *na_values}
-    missing = cells.isin(tokens).to_numpy()
+def _parse_text(content: bytes, delimiter: str, reading: _Reading) -> TableFile:
+    encoding = reading.encoding
+    if encoding.lower() in ("utf-8", "utf8") and content.startswith(b"\xef\xbb\xbf"):
+        encoding = "utf-8-sig"
+    header, text = _decoded(content, encoding, reading.name)
+    delimiter = _delimiter(header, delimiter)
+    cells = _read_cells(text, header, delimiter, reading.name)
+    missing = cells.isin({"", *reading.na_values}).to_numpy()
     columns, formats = [], []
-    for i in range(cells.shape[1]):
-        column, write = _typed(cells.iloc[:, i], missing[:, i])
+    for i, name in enumerate(cells.columns):
+        kind = _known_kind(reading.schema, name)
+        column, write = _typed(cells.iloc[:, i], missing[:, i], kind)
         columns.append(column)
         formats.append(write)
-    table = pd.concat(columns, axis=1) if columns else pd.DataFrame()
+    table = pd.concat(columns, axis=1)
     newline = "\r\n" if b"\r\n" in content[:65536] else "\n"
-    return TableFile(table, TextTable(cells, missing, formats, newline))
+    return TableFile(table, TextTable(cells, missing, formats, newline, delimiter, encoding))
 
 
-def _read_cells(content: bytes, name: str, delimiter: str, encoding: str) -> pd.DataFrame:
+def _decoded(content: bytes, encoding: str, name: str) -> tuple[str, str]:
+    """The header line and the whole text."""
     try:
-        text = content.decode("utf-8-sig" if encoding.lower() in ("utf-8", "utf8") else encoding)
+        text = content.decode(encoding).lstrip("\r\n")
     except (UnicodeDecodeError, LookupError) as error:
         raise FileError(
             f"Cannot read {name} as {encoding} text ({error}). Name its encoding with --encoding, "
             "for example latin-1."
         ) from error
-    header = next(csv.reader(io.StringIO(text), delimiter=delimiter), [])
-    if not header:
+    if not text.strip():
         raise FileError(
             f"Cannot read {name}: it is empty. A first line with column names is needed."
         )
+    return text.splitlines()[0], text
+
+
+def _delimiter(header: str, usual: str) -> str:
+    """The usual delimiter, unless the header has another one only."""
+    others = [mark for mark in (",", ";", "\t", "|") if mark in header]
+    return others[0] if usual not in header and others else usual
+
+
+def _read_cells(text: str, header: str, delimiter: str, name: str) -> pd.DataFrame:
+    names = next(csv.reader([header], delimiter=delimiter))
     try:
         arrow = pa_csv.read_csv(
             pa.BufferReader(text.encode()),
@@ -174,36 +232,58 @@ def _read_cells(content: bytes, name: str, delimiter: str, encoding: str) -> pd.
             parse_options=pa_csv.ParseOptions(
                 delimiter=delimiter,
                 newlines_in_values=True,
-                ignore_empty_lines=len(header) > 1,
+                ignore_empty_lines=len(names) > 1,
             ),
             convert_options=pa_csv.ConvertOptions(
-                column_types=dict.fromkeys(header, pa.string()), strings_can_be_null=False
+                column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False
             ),
         )
     except pa.ArrowInvalid as error:
         raise FileError(
             f"Cannot read {name}: {error}. Each row must have a cell for each of the "
-            f"{len(header)} columns."
+            f"{len(names)} columns."
         ) from error
     cells: pd.DataFrame = arrow.to_pandas().astype(str)
     return cells
 
 
-def _typed(text: pd.Series, missing: NDArray[np.bool_]) -> tuple[pd.Series, Callable[[Any], str]]:
+def _known_kind(schema: Schema | None, name: str) -> str | None:
+    """How the text of a column is to be taken: as number, date or text; None: find out."""
+    column = next((c for c in schema.columns if c.name == name), None) if schema else None
+    if column is None:
+        return None
+    if column.kind is Kind.DATETIME:
+        return "date"
+    is_text = any(isinstance(level, str) for level in column.levels)
+    return "text" if is_text or not column.is_modelled else "number"
+
+
+def _typed(
+    text: pd.Series, missing: NDArray[np.bool_], kind: str | None
+) -> tuple[pd.Series, Callable[[Any], str]]:
     """A column with the type its text has, and how to write such values as text."""
     observed = text[~missing]
-    if len(observed) and observed.str.fullmatch(_WHOLE).all() and not _has_leading_zeros(observed):
+    if kind == "text" or (kind is None and observed.empty):
+        return text.mask(missing), str
+    whole = observed.str.fullmatch(_WHOLE).all() and not _has_leading_zeros(observed)
+    if kind is None and whole:
         return pd.to_numeric(text.mask(missing)).astype("Int64"), lambda value: str(int(value))
-    if len(observed) and observed.map(_is_number).all():
-        n_decimals = int(observed.map(_decimals).max())
-        return pd.to_numeric(text.mask(missing)).astype(
-            "float64"
-        ), lambda value: f"{float(value):.{n_decimals}f}"
+    if kind != "date" and (observed.map(_is_number).all() or (kind == "number" and whole)):
+        numbers = pd.to_numeric(text.mask(missing)).astype("float64")
+        return numbers, _number_format(observed)
     for form in _DATE_FORMATS:
         dates = pd.to_datetime(observed, format=form, errors="coerce")
-        if len(observed) and dates.notna().all() and (dates.dt.strftime(form) == observed).all():
+        if kind != "number" and dates.notna().all() and (dates.dt.strftime(form) == observed).all():
             return dates.reindex(text.index), lambda value, form=form: value.strftime(form)
     return text.mask(missing), str
+
+
+def _number_format(observed: pd.Series) -> Callable[[Any], str]:
+    """As many decimals as the column has; six digits where it is written with exponents."""
+    if observed.empty or observed.str.contains("[eE]").any():
+        return lambda value: f"{float(value):.6g}"
+    n_decimals = int(observed.map(lambda text: len(text.partition(".")[2])).max())
+    return lambda value: f"{float(value):.{n_decimals}f}"
 
 
 def _is_number(text: str) -> bool:
@@ -214,20 +294,27 @@ def _has_leading_zeros(observed: pd.Series) -> bool:
     return bool(observed.str.fullmatch(r"[+-]?0\d+").any())
 
 
-def _decimals(text: str) -> int:
-    mantissa = re.split("[eE]", text)[0]
-    extra = 6 if len(mantissa) < len(text) else 0
-    return max(extra, len(mantissa.partition(".")[2]))
-
-
 def _as_text(table: Any, delimiter: str, source: TableFile | None) -> bytes:
-    frame = table.to_pandas() if isinstance(table, pa.Table) else table
     text = source.text if source is not None else None
-    if text is not None:
-        frame = _in_own_words(frame, text)
-    newline = text.newline if text is not None else "\n"
-    written = frame.to_csv(index=False, sep=delimiter, lineterminator=newline)
-    return str(written).encode()
+    if isinstance(table, pa.Table):
+        table = _as_frame(table)
+    if text is None:
+        return str(table.to_csv(index=False, sep=delimiter, lineterminator="\n")).encode()
+    words = _in_own_words(table, text)
+    separator = text.delimiter if delimiter == "," else delimiter
+    written = words.to_csv(index=False, sep=separator, lineterminator=text.newline)
+    return str(written).encode(text.encoding)
+
+
+def _as_frame(table: pa.Table) -> pd.DataFrame:
+    """An Arrow table to be written as text: whole numbers stay whole beside empty cells."""
+    plain = [
+        column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+        for column in table.columns
+    ]
+    named = pa.table(plain, names=table.column_names)
+    frame: pd.DataFrame = named.to_pandas(types_mapper=pd.ArrowDtype, ignore_metadata=True)
+    return frame
 
 
 def _in_own_words(completed: pd.DataFrame, text: TextTable) -> pd.DataFrame:

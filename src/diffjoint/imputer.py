@@ -5,6 +5,7 @@ import os
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from numbers import Integral
 from typing import Any, Self, get_args
 from warnings import warn
 
@@ -32,14 +33,21 @@ from diffjoint.config import (
     settings_types,
 )
 from diffjoint.errors import InputError, UntypicalWarning
-from diffjoint.model import Model, canonical_order, choose_device, joint_space, observe
+from diffjoint.model import (
+    Model,
+    canonical_order,
+    choose_device,
+    find_gaps,
+    joint_space,
+    observe,
+)
 from diffjoint.persist import read_bundle, write_bundle
 from diffjoint.progress import Progress, ProgressBar, Silence
-from diffjoint.state import JointSpace, Observation, Values
+from diffjoint.state import Cells, JointSpace, JointState, Observation, Values
 from diffjoint.table import Schema, Table, code_table, infer_schema, open_table
 
 DETECTORS = ("paper",)
-UNSEEN = ("error", "missing")
+UNSEEN = ("error", "missing", "keep")
 MIN_ROWS = 2
 
 
@@ -91,9 +99,9 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     column_kinds : dict, optional
         Kind by column label, where the inferred one (see ``schema_``) is wrong: "continuous",
         "integer", "categorical", "datetime" or "pass-through".
-    unseen : {"error", "missing"}
-        A level in ``transform`` that ``fit`` did not see: refuse it, or leave the cell as it is
-        and out of the model.
+    unseen : {"error", "missing", "keep"}
+        A level in ``transform`` that ``fit`` did not see: refuse it, treat the cell as missing
+        (it is imputed or called meaningful), or leave it as it is and out of the model.
     mm_output : {"na", "category", "indicator"}
         Meaningful cells in the output: NA; a level of their own (``mm_label``) in text columns
         and an indicator for other columns; or filled like lost ones, with a column
@@ -261,13 +269,13 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         table
             Of X's container, dtypes, index and column order; observed cells are untouched.
         """
-        table = self._open(X)
-        return self._complete(table, self._infer(table))
+        question = self._open(X)
+        return self._complete(question, self._infer(question).state)
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
         """Fit and complete the same table: ``fit(X).transform(X)`` without drawing twice."""
-        table = self._fit(X)
-        return self._complete(table, self._infer(table))
+        question = self._fit(X)
+        return self._complete(question, self._infer(question).state)
 
     def predict_mm(self, X: Any) -> Any:
         """Which cells are meaningful: a bool table of X's shape. True: keep NA."""
@@ -294,24 +302,25 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def impute(self, X: Any) -> Imputation:
         """The completed table and all that was inferred, from one run of draws."""
-        table = self._open(X)
-        inferred = self._infer(table)
-        missing = np.column_stack([table.missing(i) for i in range(table.n_columns)])
-        n_missing = int(missing[:, self.schema_.modelled_positions].sum())
-        n_kept = int(inferred.state.meaningful.sum())
-        cells = (inferred.state.meaningful, inferred.meaningful_score, inferred.uncertainty)
-        meaningful, probability, uncertainty = (
-            table.like(spread(part, table, self.schema_)) for part in cells
-        )
+        question = self._open(X)
+        table, gaps = question.table, question.gaps
+        inferred = self._infer(question)
+        meaningful = inferred.state.meaningful
+        is_missing = np.column_stack([table.missing(i) for i in range(table.n_columns)])
+        n_left = int(is_missing.sum()) - int(is_missing[:, self.schema_.modelled_positions].sum())
+        units = np.array([column.unit for column in self.schema_.modelled])
+        uncertainty = np.where(gaps, inferred.uncertainty / units, 0.0)
+        cells = (meaningful, inferred.meaningful_score, uncertainty)
+        frames = [table.like(spread(part, table, self.schema_)) for part in cells]
         return Imputation(
-            table=self._complete(table, inferred),
-            meaningful=meaningful,
-            probability=probability,
-            uncertainty=uncertainty,
-            n_observed=int((~missing).sum()),
-            n_kept=n_kept,
-            n_imputed=n_missing - n_kept,
-            n_left=int(missing.sum()) - n_missing,
+            table=self._complete(question, inferred.state),
+            meaningful=frames[0],
+            probability=frames[1],
+            uncertainty=frames[2],
+            n_observed=is_missing.size - int(gaps.sum()) - n_left,
+            n_kept=int(meaningful.sum()),
+            n_imputed=int(gaps.sum()) - int(meaningful.sum()),
+            n_left=n_left,
         )
 
     def sample(self, X: Any, n_draws: int = 5) -> list[Any]:
@@ -324,8 +333,8 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             How many tables.
         """
         check_whole("n_draws", n_draws, 1)
-        table = self._open(X)
-        observation = self._observe(table)
+        question = self._open(X)
+        observation = self._observe(question)
         values = np.repeat(observation.values[None], n_draws, axis=0)
         meaningful = np.zeros(values.shape, dtype=bool)
         with self._running() as progress:
@@ -333,10 +342,8 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             for draws in self._model.draws(observation, n_draws, limit, progress):
                 values[:, draws.rows] = draws.values
                 meaningful[:, draws.rows] = draws.meaningful & observation.candidates[draws.rows]
-        return [
-            complete(table, self._model.space, drawn, kept, self.mm_output, self.mm_label)
-            for drawn, kept in zip(values, meaningful, strict=True)
-        ]
+        states = (JointState(*drawn) for drawn in zip(values, meaningful, strict=True))
+        return [self._complete(question, state) for state in states]
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Save the fitted imputer to one file, without pickle; :func:`load` reads it back."""
@@ -374,8 +381,13 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.string = True
         return tags
 
-    def _fit(self, X: Any) -> Table:
-        """Check everything, then run Algorithm 1 pass by pass."""
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_model")
+
+    def _fit(self, X: Any) -> "_Question":
+        """Check everything, then run Algorithm 1 pass by pass; a failed fit leaves nothing."""
+        if hasattr(self, "_model"):
+            del self._model
         task = self._prepare(X)
         given_seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         checkpoint = _open_checkpoint(self.checkpoint, task)
@@ -384,15 +396,14 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             checkpoint.resume(expected_seed, task.space, task.settings) if checkpoint else None
         )
         seed = resumed.seed if resumed else given_seed
-        observation = observe(task.table, task.values, task.space, seed).take(task.order)
+        observation = observe(task.values, task.gaps, task.space, seed).take(task.order)
         self.history_ = resumed.history if resumed else []
         last = resumed.last if resumed else None
         if last is not None:
             self._take(last, task, seed)
-        with self._running() as progress:
+        with self._running() as progress, _explained_interrupts(checkpoint):
             runtime = Runtime(seed, task.device, parse_bytes(self.memory_limit), progress)
-            passes = diff_joint(observation, task.space, task.settings, runtime, last)
-            for done in _explaining_interrupts(passes, checkpoint):
+            for done in diff_joint(observation, task.space, task.settings, runtime, last):
                 self.history_.append(_history_entry(done, last, observation, task.space))
                 self._take(done, task, seed)
                 if checkpoint is not None:
@@ -400,7 +411,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 if self.callback is not None:
                     self.callback(self)
                 last = done
-        return task.table
+        return _Question(task.table, task.values, task.gaps)
 
     def _prepare(self, X: Any) -> "_Task":
         """Everything that can be wrong is found here, before any long work."""
@@ -413,9 +424,10 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         space = joint_space(table, schema, self._searched(table), settings)
         check_output(space, self.mm_output, self.mm_label)
         values = code_table(table, schema, "error")
+        gaps = find_gaps(table, values, schema, "error")
         self.settings_, self.schema_ = settings, schema
         self.mm_columns_ = [table.labels[schema.modelled_positions[j]] for j in space.mm]
-        return _Task(table, space, settings, device, values, canonical_order(values))
+        return _Task(table, space, settings, device, values, gaps, canonical_order(values))
 
     def _checked_settings(self) -> Settings:
         check_choice("detector", self.detector, DETECTORS)
@@ -424,11 +436,13 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         parse_bytes(self.memory_limit)
         if self.n_threads is not None:
             check_whole("n_threads", self.n_threads, 1)
-        if isinstance(self.mm_columns, str):
+        if isinstance(self.mm_columns, str) or not np.iterable(self.mm_columns or []):
             raise InputError(
-                f"mm_columns must be a list of columns; got the text {self.mm_columns!r}. "
+                f"mm_columns must be a list of columns; got {self.mm_columns!r}. "
                 f"Pass [{self.mm_columns!r}]."
             )
+        if not isinstance(self.mm_label, str):
+            raise InputError(f"mm_label must be text; got {self.mm_label!r}.")
         return settings_for(self.preset, **{name: getattr(self, name) for name in settings_types()})
 
     def _searched(self, table: Table) -> list[Hashable]:
@@ -449,10 +463,10 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         aggregated = done.aggregated
         self._model = Model(task.space, task.settings, seed, done.denoiser, aggregated.clusters)
         self._on_fit_rows = aggregated.take(np.argsort(task.order))
-        self._fit_rows_digest = _digest(task.values)
+        self._fit_rows_digest = _digest(task.values, task.gaps)
         self.meaningful_ = spread(self._on_fit_rows.state.meaningful, task.table, self.schema_)
 
-    def _open(self, X: Any) -> Table:
+    def _open(self, X: Any) -> "_Question":
         """A table to work on, if it has the columns of ``fit``."""
         check_is_fitted(self)
         table = open_table(X)
@@ -463,27 +477,28 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             raise InputError(
                 f"{str(error).rstrip()} Pass the columns that fit saw, in their order: {names}."
             ) from error
-        return table
-
-    def _observe(self, table: Table) -> Observation:
+        check_output(self._model.space, self.mm_output, self.mm_label)
         values = code_table(table, self.schema_, self.unseen)
-        return observe(table, values, self._model.space, self._model.seed)
+        return _Question(table, values, find_gaps(table, values, self.schema_, self.unseen))
 
-    def _infer(self, table: Table) -> Aggregated:
+    def _observe(self, question: "_Question") -> Observation:
+        return observe(question.values, question.gaps, self._model.space, self._model.seed)
+
+    def _infer(self, question: "_Question") -> Aggregated:
         """What the model says of a table; what it said in ``fit`` if this is that table."""
-        observation = self._observe(table)
-        if _digest(observation.values) == getattr(self, "_fit_rows_digest", None):
+        if _digest(question.values, question.gaps) == getattr(self, "_fit_rows_digest", None):
             return self._on_fit_rows
         with self._running() as progress:
-            return self._model.infer(observation, parse_bytes(self.memory_limit), progress)
+            limit = parse_bytes(self.memory_limit)
+            return self._model.infer(self._observe(question), limit, progress)
 
-    def _complete(self, table: Table, inferred: Aggregated) -> Any:
-        state = inferred.state
+    def _complete(self, question: "_Question", state: JointState) -> Any:
         return complete(
-            table,
+            question.table,
             self._model.space,
             state.values,
             state.meaningful,
+            question.gaps,
             self.mm_output,
             self.mm_label,
         )
@@ -503,8 +518,14 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             torch.set_num_threads(n_threads)
 
 
-def load(path: str | os.PathLike[str]) -> SelectiveImputer:
+def load(path: str | os.PathLike[str], *, device: str = "auto") -> SelectiveImputer:
     """Read an imputer that :meth:`SelectiveImputer.save` wrote.
+
+    Parameters
+    ----------
+    path : path
+    device : str
+        Where to run it; it need not be where it was fitted.
 
     Examples
     --------
@@ -519,19 +540,20 @@ def load(path: str | os.PathLike[str]) -> SelectiveImputer:
     """
     arrays, facts = read_bundle(path, "model")
     params = dict(facts["params"])
+    if params["mm_columns"] is not None:
+        params["mm_columns"] = [_label(label) for label in params["mm_columns"]]
     if params["column_kinds"] is not None:
-        params["column_kinds"] = dict(params["column_kinds"])
-    imputer = SelectiveImputer(**params)
+        params["column_kinds"] = {_label(label): kind for label, kind in params["column_kinds"]}
+    imputer = SelectiveImputer(**params, device=device)
     imputer.settings_ = Settings(**facts["settings"])
     imputer.schema_ = Schema.from_json(facts["schema"])
-    imputer.mm_columns_ = facts["mm_columns"]
+    imputer.mm_columns_ = [_label(label) for label in facts["mm_columns"]]
     imputer.history_ = facts["history"]
     imputer.n_features_in_ = facts["n_features_in"]
     if facts["feature_names_in"]:
         imputer.feature_names_in_ = np.asarray(facts["feature_names_in"], dtype=object)
     space = JointSpace(imputer.schema_, tuple(facts["mm"]), imputer.settings_.sigma_data)
-    device = choose_device(imputer.device)
-    denoiser = denoiser_from(arrays, space.n_coordinates, imputer.settings_, device)
+    denoiser = denoiser_from(arrays, space.n_coordinates, imputer.settings_, choose_device(device))
     imputer._model = Model(space, imputer.settings_, facts["seed"], denoiser, arrays["clusters"])
     return imputer
 
@@ -545,7 +567,17 @@ class _Task:
     settings: Settings
     device: torch.device
     values: Values
+    gaps: Cells
     order: NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class _Question:
+    """A table that something is asked about: coded, with the cells to be filled or kept."""
+
+    table: Table
+    values: Values
+    gaps: Cells
 
 
 def _check_enough_rows(table: Table) -> None:
@@ -562,10 +594,11 @@ def _open_checkpoint(folder: str | os.PathLike[str] | None, task: _Task) -> Chec
     return Checkpoint(folder, run, task.device)
 
 
-def _explaining_interrupts(passes: Iterator[Pass], checkpoint: Checkpoint | None) -> Iterator[Pass]:
-    """The passes; Ctrl-C gets a word on how to go on."""
+@contextmanager
+def _explained_interrupts(checkpoint: Checkpoint | None) -> Iterator[None]:
+    """Ctrl-C gets a word on how to go on."""
     try:
-        yield from passes
+        yield
     except KeyboardInterrupt as error:
         if checkpoint is not None and checkpoint.path.exists():
             advice = f"Whole passes are saved in {checkpoint.path.parent}; fit again to go on."
@@ -599,23 +632,32 @@ def _value_change(done: Pass, last: Pass, observation: Observation, space: Joint
     for j, column in enumerate(space.schema.modelled):
         missing = ~observation.observed[:, j]
         change = (done.aggregated.values - last.aggregated.values)[missing, j]
-        squares.append((change != 0) if column.is_categorical else (change / column.scale) ** 2)
+        squares.append(
+            (change != 0) if column.is_categorical else (change / (column.scale or 1.0)) ** 2
+        )
     together = np.concatenate(squares)
     return float(np.sqrt(together.mean())) if len(together) else 0.0
 
 
 def _plain_params(imputer: SelectiveImputer) -> dict[str, Any]:
     """Parameters that JSON can carry; what belongs to the process is left at its default."""
-    params: dict[str, Any] = imputer.get_params(deep=False)
-    params["callback"] = None
-    params["checkpoint"] = None
-    params["mm_columns"] = imputer.mm_columns_ if params["mm_columns"] is not None else None
+    left_out = {"callback", "checkpoint", "device", "n_threads", "verbose"}
+    params = {k: v for k, v in imputer.get_params(deep=False).items() if k not in left_out}
+    if params["mm_columns"] is not None:
+        params["mm_columns"] = list(params["mm_columns"])
     if params["column_kinds"] is not None:
         params["column_kinds"] = [list(pair) for pair in params["column_kinds"].items()]
-    if not isinstance(params["random_state"], int):
+    if not isinstance(params["random_state"], Integral):
         params["random_state"] = None
     return params
 
 
-def _digest(values: Values) -> str:
-    return hashlib.sha256(np.ascontiguousarray(values).tobytes()).hexdigest()
+def _label(saved: Any) -> Hashable:
+    """A column's label as it was before JSON made a list of a tuple."""
+    return tuple(saved) if isinstance(saved, list) else saved
+
+
+def _digest(values: Values, gaps: Cells) -> str:
+    digest = hashlib.sha256(np.ascontiguousarray(values).tobytes())
+    digest.update(np.packbits(gaps).tobytes())
+    return digest.hexdigest()

@@ -13,7 +13,7 @@ from diffjoint.config import Settings
 from diffjoint.edm import Denoiser, row_keys
 from diffjoint.errors import InputError
 from diffjoint.progress import Progress
-from diffjoint.state import Draws, JointSpace, Observation, Values
+from diffjoint.state import Cells, Draws, JointSpace, Observation, Values
 from diffjoint.table import Schema, Table
 
 
@@ -50,12 +50,23 @@ class Model:
         return aggregate(draws, observation, self.space, self.settings, self.clusters)
 
 
-def observe(table: Table, values: Values, space: JointSpace, seed: int) -> Observation:
-    """What is known of a table: values, candidates for meaningful cells, and noise keys."""
-    candidates = np.zeros(values.shape, dtype=bool)
-    for j in space.mm:
-        candidates[:, j] = table.missing(space.schema.modelled_positions[j])
-    return Observation(values, candidates, row_keys(values, seed))
+def observe(values: Values, gaps: Cells, space: JointSpace, seed: int) -> Observation:
+    """What is known of a table: values, candidates for meaningful cells, and noise keys.
+
+    Parameters
+    ----------
+    gaps : bool array of the values' shape
+        Cells to be filled or kept: the missing ones.
+    """
+    searched = np.isin(np.arange(values.shape[1]), space.mm)
+    return Observation(values, gaps & searched, row_keys(values, seed))
+
+
+def find_gaps(table: Table, values: Values, schema: Schema, unseen: str) -> Cells:
+    """Modelled cells that are missing; with ``unseen="missing"`` also those of unseen levels."""
+    if unseen == "missing":
+        return np.isnan(values)
+    return np.column_stack([table.missing(position) for position in schema.modelled_positions])
 
 
 def canonical_order(values: Values) -> NDArray[np.intp]:

@@ -59,6 +59,8 @@ def model_update(
             break
     progress.advance(TRAINING_UNITS * len(vectors) * (settings.max_epochs - epoch))
     denoiser.load_state_dict(best_weights)
+    if not all(torch.isfinite(weight).all() for weight in denoiser.parameters()):
+        raise _diverged(math.inf, epoch, settings)
     return Trained(denoiser.eval(), best_loss, epoch)
 
 

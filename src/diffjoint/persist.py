@@ -8,6 +8,7 @@ import hashlib
 import json
 import os
 import secrets
+import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as to_safetensors
 
-from diffjoint.errors import FileError, ModelFileError
+from diffjoint.errors import FileError, InputError, ModelFileError
 
 FORMAT_VERSION = 1
 
@@ -36,6 +37,8 @@ def write_whole(path: str | os.PathLike[str], write: Callable[[BinaryIO], object
             write(file)
             file.flush()
             os.fsync(file.fileno())
+        if target.exists():
+            shutil.copymode(target, beside)
         os.replace(beside, target)
     except OSError as error:
         raise _unwritable(path, error) from error
@@ -45,13 +48,15 @@ def write_whole(path: str | os.PathLike[str], write: Callable[[BinaryIO], object
 
 def check_writable(path: str | os.PathLike[str]) -> None:
     """Raise now rather than after an hour's work if ``path`` cannot be written."""
-    target = Path(path).resolve()
-    if target.is_dir():
-        raise FileError(f"Cannot write {path}: it is a directory. Name a file.")
-    probe = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
     try:
+        target = Path(path).resolve()
+        if target.is_dir():
+            raise FileError(f"Cannot write {path}: it is a directory. Name a file.")
+        probe = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
         probe.touch(exist_ok=False)
         probe.unlink()
+    except FileError:
+        raise
     except OSError as error:
         raise _unwritable(path, error) from error
 
@@ -67,7 +72,7 @@ def write_bundle(
         "sha256": _digest(contiguous, facts),
         "facts": facts,
     }
-    content = to_safetensors(contiguous, metadata={"diffjoint": json.dumps(header)})
+    content = to_safetensors(contiguous, metadata={"diffjoint": _json(header)})
     write_whole(path, lambda file: file.write(content))
 
 
@@ -110,16 +115,34 @@ def _checked_header(
         raise ModelFileError(
             f"{path} must be a {kind} file; it is a {header['kind']} file. Pass the other one."
         )
+    missing = {"sha256", "facts"} - set(header)
+    if missing:
+        raise KeyError(", ".join(sorted(missing)))
     return header
 
 
 def _digest(arrays: Mapping[str, NDArray[Any]], facts: Any) -> str:
-    digest = hashlib.sha256(json.dumps(facts).encode())
+    digest = hashlib.sha256(_json(facts).encode())
     for name in sorted(arrays):
         array = arrays[name]
         digest.update(f"{name} {array.dtype} {array.shape}".encode())
         digest.update(np.ascontiguousarray(array).tobytes())
     return digest.hexdigest()
+
+
+def _json(facts: Any) -> str:
+    return json.dumps(facts, default=_plain)
+
+
+def _plain(value: Any) -> Any:
+    """A numpy scalar as a Python one; anything else cannot be saved."""
+    if isinstance(value, np.generic):
+        return value.item()
+    raise InputError(
+        f"Only text, numbers and truth values can be saved; got {value!r} "
+        f"({type(value).__name__}), in a parameter or as a column's label. Rename it, or leave it "
+        "out."
+    )
 
 
 def _unwritable(path: str | os.PathLike[str], error: OSError) -> FileError:

@@ -56,6 +56,33 @@ def test_preconditioning_returns_the_input_where_there_is_no_noise():
     torch.testing.assert_close(cleaned, vectors, atol=1e-5, rtol=0)
 
 
+def test_preconditioning_computed_by_hand():
+    """With a network that returns its input plus its noise level, everything is known."""
+    denoiser = new_denoiser(2, 16, 0.5, generator())
+    denoiser.network.forward = lambda vectors, noise_level: vectors + noise_level
+    noisy, sigma = torch.tensor([[3.0, -1.0]]), 1.2
+    variance = sigma**2 + 0.25
+    inside = noisy / variance**0.5 + math.log(sigma) / 4
+    expected = 0.25 / variance * noisy + sigma * 0.5 / variance**0.5 * inside
+    torch.testing.assert_close(denoiser(noisy, torch.full((1, 1), sigma)), expected)
+
+
+def test_the_loss_sees_noisy_vectors():
+    """A denoiser that returns what it is given errs by exactly the noise."""
+
+    class Echo:
+        sigma_data = 0.5
+
+        def __call__(self, noisy, sigma):
+            return noisy
+
+    noise = torch.tensor([[1.0, -2.0]])
+    sigma = torch.tensor([[0.5]])
+    weight = (0.25 + 0.25) / 0.0625
+    expected = weight * 0.25 * (1 + 4) / 2
+    assert denoising_loss(Echo(), torch.ones(1, 2), sigma, noise).item() == pytest.approx(expected)
+
+
 def test_the_noise_of_each_row_is_told_to_the_network():
     denoiser = new_denoiser(2, 16, 0.5, generator())
     same = torch.ones(2, 2)

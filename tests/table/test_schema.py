@@ -106,15 +106,15 @@ def test_infinity_is_refused():
 @pytest.mark.parametrize(
     ("stamps", "step"),
     [
-        (["2024-01-01", "2024-03-05"], 1.0),
-        (["2024-01-01 05:00", "2024-03-05 07:00"], 1 / 24),
-        (["2024-01-01 05:00:07", "2024-03-05 07:01:00"], 1 / 86400),
-        (["2024-01-01 05:00:07.5", "2024-03-05 07:01:00"], 0.0),
+        (["2024-01-01", "2024-03-05"], 86_400_000_000),
+        (["2024-01-01 05:00", "2024-03-05 07:00"], 3_600_000_000),
+        (["2024-01-01 05:00:07", "2024-03-05 07:01:00"], 1_000_000),
+        (["2024-01-01 05:00:07.5", "2024-03-05 07:01:00"], 0),
     ],
 )
 def test_dates_keep_to_their_grid(stamps, step):
     frame = pd.DataFrame({"a": pd.to_datetime(stamps, format="mixed")})
-    assert infer_schema(open_table(frame)).columns[0].step == pytest.approx(step)
+    assert infer_schema(open_table(frame)).columns[0].step == step
 
 
 def test_a_schema_survives_json():

@@ -88,6 +88,6 @@ def new_denoiser(
     Layers draw their weights from torch's global generator; it is borrowed here and
     given back as it was.
     """
-    with torch.random.fork_rng(devices=[]):
+    with torch.random.fork_rng(devices=range(torch.cuda.device_count())):
         torch.manual_seed(generator.initial_seed())
         return Denoiser(n_coordinates, width, sigma_data).to(generator.device)

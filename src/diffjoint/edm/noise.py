@@ -3,7 +3,8 @@
 A stream of numbers from one generator changes when rows are cut into other blocks or put
 in another order. Here every number is a hash of (key of the row and draw, counter), so a row
 gets the same noise wherever it stands: results do not depend on the memory limit, and a
-row imputed alone gets the answer it gets inside its table.
+row imputed alone gets the answer it gets inside its table. Repeats of a row are told apart by
+which repeat they are, so that their draws are independent; the first of them is the row alone.
 """
 
 import math

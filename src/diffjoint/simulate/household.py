@@ -7,7 +7,7 @@ from diffjoint.simulate.world import World, lose_cells, nothing_lost, split_rows
 
 
 def household_survey(n_rows: int = 1_500, *, loss_rate: float = 0.1, seed: int = 0) -> World:
-    """People, some married, some employed, some smoking; the rest have nothing to answer.
+    """People, some married, some employed; the others have nothing to answer on that.
 
     ``spouse_age`` exists for the married, ``weekly_hours`` and ``commute`` for the employed.
     On top of that every cell but ``person_id`` is lost with probability ``loss_rate``.

@@ -6,7 +6,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from diffjoint.table.frame import with_cells, with_days
+from diffjoint.table.frame import empty_like, is_date, missing_cells, with_cells, with_microseconds
 from diffjoint.table.schema import Column, Kind, Schema
 
 
@@ -44,11 +44,41 @@ def fill_column(
     rows: NDArray[np.intp],
     codes: NDArray[np.float64],
 ) -> nw.Series[Any]:
-    """A column with coded values put into ``rows``, in the dtype it came in."""
-    if column.kind is Kind.DATETIME:
-        return with_days(series, rows, codes)
+    """A column with coded values put into ``rows``, in the dtype it came in.
+
+    A column without a single observed cell may have come in a dtype that cannot hold its
+    values, such as text for numbers; it gets one that can.
+    """
+    of_dates = column.kind is Kind.DATETIME
+    if len(rows) and missing_cells(series).all() and not _can_hold(series, column):
+        series = empty_like(series, column.levels, of_dates=of_dates)
+    if of_dates:
+        return with_microseconds(series, rows, codes, step=column.step)
+    return with_cells(series, rows, _cells(series, column, codes))
+
+
+def _cells(series: nw.Series[Any], column: Column, codes: NDArray[np.float64]) -> list[Any]:
+    """Coded values as what a column's dtype takes."""
     if column.is_categorical:
-        return with_cells(series, rows, [column.levels[int(code)] for code in codes])
-    if column.kind is Kind.INTEGER:
-        return with_cells(series, rows, [int(code) for code in codes])
-    return with_cells(series, rows, codes.tolist())
+        levels = [column.levels[int(code)] for code in codes]
+        as_number = series.dtype.is_numeric()
+        return [int(v) if as_number and isinstance(v, bool) else v for v in levels]
+    if column.kind is Kind.INTEGER or series.dtype.is_integer():
+        return [round(code) for code in codes]
+    if series.dtype == nw.Float32:
+        with np.errstate(over="ignore"):
+            codes = codes.astype(np.float32).astype(np.float64)
+    return [float(code) for code in codes]
+
+
+def _can_hold(series: nw.Series[Any], column: Column) -> bool:
+    dtype = series.dtype
+    if column.kind is Kind.DATETIME:
+        return is_date(series)
+    if not column.is_categorical:
+        return dtype.is_numeric()
+    if dtype in (nw.Categorical, nw.Enum):
+        return True
+    if all(isinstance(level, str) for level in column.levels):
+        return dtype in (nw.String, nw.Object)
+    return dtype.is_numeric() or dtype in (nw.Boolean, nw.Object)

@@ -1,6 +1,6 @@
 """From the table to coded values, and from coded values to model space.
 
-Coded values are one float per modelled cell: the number itself, days since 1970, or the
+Coded values are one float per modelled cell: the number itself, microseconds since 1970, or the
 position of a level; NaN where missing. Model space has a coordinate per number, scaled, and
 a one-hot block per category.
 """
@@ -13,8 +13,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from diffjoint.errors import InputError
-from diffjoint.table.frame import Table, days, numbers, objects
-from diffjoint.table.schema import Column, Kind, Schema
+from diffjoint.table.frame import Table, objects
+from diffjoint.table.schema import Column, Schema, column_numbers
 
 
 def code_table(table: Table, schema: Schema, unseen: str) -> NDArray[np.float64]:
@@ -22,8 +22,8 @@ def code_table(table: Table, schema: Schema, unseen: str) -> NDArray[np.float64]
 
     Parameters
     ----------
-    unseen : {"error", "missing"}
-        What a level that the schema does not have is taken for.
+    unseen : {"error", "missing", "keep"}
+        Refuse a level that the schema does not have, or leave it out: NaN.
     """
     positions = schema.modelled_positions
     values = np.empty((table.n_rows, len(positions)))
@@ -45,7 +45,7 @@ def encode(values: NDArray[np.float64], schema: Schema, number_scale: float) -> 
         if column.is_categorical:
             blocks.append((codes[:, None] == np.arange(column.width)).astype(np.float32))
         else:
-            scaled = (codes - column.mean) / column.scale * number_scale
+            scaled = (codes - column.mean) / (column.scale or 1.0) * number_scale
             blocks.append(np.nan_to_num(scaled, nan=0.0).astype(np.float32)[:, None])
     return np.hstack(blocks) if blocks else np.empty((len(values), 0), np.float32)
 
@@ -58,24 +58,15 @@ def coordinates(cells: NDArray[np.bool_], schema: Schema) -> NDArray[np.bool_]:
 def _coded(series: nw.Series[Any], column: Column, unseen: str) -> NDArray[np.float64]:
     if column.is_categorical:
         return _level_codes(series, column, unseen)
-    is_date = series.dtype in (nw.Datetime, nw.Date)
-    if is_date != (column.kind is Kind.DATETIME):
-        raise _unlike_fit(series, column)
-    try:
-        coded = days(series) if is_date else numbers(series)
-    except (ValueError, TypeError, nw.exceptions.NarwhalsError) as error:
-        raise _unlike_fit(series, column) from error
-    if np.isinf(coded).any():
-        raise InputError(
-            f"Column '{column.name}' must hold finite numbers; it has infinity. "
-            "Replace infinite values by missing ones or by a bound."
-        )
-    return coded
+    return column_numbers(series, column.name, column.kind, _unlike_fit(series, column))
 
 
 def _level_codes(series: nw.Series[Any], column: Column, unseen: str) -> NDArray[np.float64]:
     cells = objects(series)
     observed = np.array([cell is not None for cell in cells], dtype=bool)
+    of_numbers = not any(isinstance(level, str) for level in column.levels)
+    if of_numbers and any(isinstance(cell, str) for cell in cells):
+        raise _unlike_fit(series, column)
     index = pd.Index(column.levels, dtype=object)
     codes: NDArray[np.float64] = index.get_indexer(pd.Index(cells, dtype=object)).astype(np.float64)
     strangers = observed & (codes < 0)
@@ -83,8 +74,8 @@ def _level_codes(series: nw.Series[Any], column: Column, unseen: str) -> NDArray
         level = cells[int(np.flatnonzero(strangers)[0])]
         raise InputError(
             f"Column '{column.name}' holds {level!r}, a level not seen in fit "
-            f"({column.in_words()}). Fit on rows that have it, or set unseen='missing' to leave "
-            "such cells out of the model."
+            f"({column.in_words()}). Fit on rows that have it, or set unseen to 'missing' (such "
+            "cells are imputed) or 'keep' (they are left as they are)."
         )
     codes[codes < 0] = np.nan
     return codes
@@ -92,6 +83,6 @@ def _level_codes(series: nw.Series[Any], column: Column, unseen: str) -> NDArray
 
 def _unlike_fit(series: nw.Series[Any], column: Column) -> InputError:
     return InputError(
-        f"Column '{column.name}' was {column.kind} in fit; its dtype is now {series.dtype}. "
-        "Convert it to what fit saw."
+        f"Column '{column.name}' was {column.kind} ({column.in_words()}) in fit; its dtype is now "
+        f"{series.dtype}. Convert it to what fit saw."
     )

@@ -3,6 +3,7 @@
 import difflib
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import narwhals as nw
@@ -16,7 +17,15 @@ from sklearn.utils import check_array
 
 from diffjoint.errors import InputError
 
-_MICROSECONDS_PER_DAY = 86_400_000_000
+MICROSECONDS_PER_DAY = 86_400_000_000
+_GRIDS: dict[float, tuple[str, str]] = {
+    86_400_000_000: ("1d", "D"),
+    3_600_000_000: ("1h", "h"),
+    60_000_000: ("1m", "min"),
+    1_000_000: ("1s", "s"),
+}
+"""Steps in microseconds, as narwhals and as pandas name them."""
+DATE_STEPS = tuple(_GRIDS)
 
 
 @dataclass(frozen=True)
@@ -27,20 +36,30 @@ class Table:
     ----------
     frame : narwhals.DataFrame
         The columns, named ``names``.
-    labels : tuple
+    columns : pandas.Index
         The column labels as the user has them; positions for an array.
-    is_array : bool
-        Whether it came as an array and goes back as one.
+    array_dtype : numpy.dtype or None
+        The dtype of the array it came as and goes back as; None for a frame.
     """
 
     frame: nw.DataFrame[Any]
-    labels: tuple[Hashable, ...]
-    is_array: bool
+    columns: pd.Index
+    array_dtype: np.dtype[Any] | None = None
+
+    @property
+    def is_array(self) -> bool:
+        """Whether it came as an array."""
+        return self.array_dtype is not None
 
     @property
     def names(self) -> list[str]:
         """Column names as text."""
         return self.frame.columns
+
+    @property
+    def labels(self) -> list[Hashable]:
+        """Column labels as the user has them."""
+        return list(self.columns)
 
     @property
     def n_rows(self) -> int:
@@ -50,7 +69,7 @@ class Table:
     @property
     def n_columns(self) -> int:
         """Number of columns."""
-        return len(self.labels)
+        return len(self.columns)
 
     def column(self, position: int) -> nw.Series[Any]:
         """The column at a position."""
@@ -90,7 +109,7 @@ class Table:
         keys = self.names if names is None else list(names)
         if self.frame.implementation.is_pandas_like():
             frame = pd.DataFrame(cells, index=nw.to_native(self.frame).index, columns=keys)
-            return _relabelled(frame, self.labels) if names is None else frame
+            return _relabelled(frame, self.columns) if names is None else frame
         columns = {key: cells[:, i] for i, key in enumerate(keys)}
         return nw.from_dict(columns, backend=self.frame.implementation).to_native()
 
@@ -108,8 +127,8 @@ class Table:
     def _outside(self, frame: nw.DataFrame[Any]) -> Any:
         native = frame.to_native()
         if self.is_array:
-            return native.to_numpy()
-        return _relabelled(native, self.labels) if isinstance(native, pd.DataFrame) else native
+            return native.to_numpy().astype(self.array_dtype, copy=False)
+        return _relabelled(native, self.columns) if isinstance(native, pd.DataFrame) else native
 
 
 def open_table(X: Any) -> Table:
@@ -123,21 +142,29 @@ def open_table(X: Any) -> Table:
     (['age', 'town'], [False, True])
     """
     if isinstance(X, pd.DataFrame):
-        labels = tuple(X.columns)
-        _check_distinct(labels)
-        named = X.set_axis([str(label) for label in labels], axis=1)
-        return Table(nw.from_native(named, eager_only=True), labels, is_array=False)
+        names = [str(label) for label in X.columns]
+        _check_distinct(names)
+        return Table(nw.from_native(X.set_axis(names, axis=1), eager_only=True), X.columns)
+    if isinstance(X, pa.Table):
+        _check_distinct(X.column_names)
     if is_into_dataframe(X):
         frame = nw.from_native(X, eager_only=True)
-        return Table(frame, tuple(frame.columns), is_array=False)
+        return Table(frame, pd.Index(frame.columns))
     if hasattr(X, "collect") and hasattr(X, "collect_schema"):
         raise InputError("X must be a table in memory; got a lazy frame. Pass X.collect().")
-    array = check_array(X, dtype=None, ensure_all_finite=False, input_name="X")
-    if array.dtype.kind not in "biufO":
-        array = array.astype(object)
+    return _open_array(check_array(X, dtype=None, ensure_all_finite=False, input_name="X"))
+
+
+def _open_array(array: NDArray[Any]) -> Table:
+    if array.dtype.kind not in "biufOUS":
+        raise InputError(
+            f"An array must hold numbers, text or objects; got {array.dtype}. Pass a DataFrame."
+        )
+    modelled_as = {"U": object, "S": object}.get(array.dtype.kind, array.dtype)
+    held = array.astype(np.float32 if array.dtype == np.float16 else modelled_as)
     names = [f"x{i}" for i in range(array.shape[1])]
-    frame = nw.from_native(pd.DataFrame(array, columns=names), eager_only=True)
-    return Table(frame, tuple(range(array.shape[1])), is_array=True)
+    frame = nw.from_native(pd.DataFrame(held, columns=names), eager_only=True)
+    return Table(frame, pd.RangeIndex(array.shape[1]), array.dtype)
 
 
 def missing_cells(series: nw.Series[Any]) -> NDArray[np.bool_]:
@@ -149,28 +176,52 @@ def missing_cells(series: nw.Series[Any]) -> NDArray[np.bool_]:
 
 
 def numbers(series: nw.Series[Any]) -> NDArray[np.float64]:
-    """A numeric or boolean column as floats, NaN where missing."""
+    """A numeric column as floats, NaN where missing; TypeError if it is not numeric."""
     if series.dtype == nw.Object:
-        native = series.to_native()
-        return np.array([_number(value) for value in native], dtype=np.float64)
+        cells = objects(series)
+        return np.array([np.nan if cell is None else _number(cell) for cell in cells])
+    if not series.dtype.is_numeric():
+        raise TypeError(f"{series.dtype} is not numeric")
     observed = ~missing_cells(series)
     result = np.full(len(series), np.nan)
     if observed.any():
-        result[observed] = series.filter(observed.tolist()).cast(nw.Float64).to_numpy()
+        result[observed] = series.filter(observed.tolist()).to_numpy()
     return result
 
 
-def days(series: nw.Series[Any]) -> NDArray[np.float64]:
-    """A date or datetime column as days since 1970 (UTC where it has a time zone)."""
+def is_date(series: nw.Series[Any]) -> bool:
+    """Whether a column holds dates or datetimes."""
+    return series.dtype in (nw.Datetime, nw.Date) or _pandas_zone(series) is not None
+
+
+def microseconds(series: nw.Series[Any], *, on_the_wall: bool = False) -> NDArray[np.float64]:
+    """A date or datetime column as microseconds since 1970, which floats hold exactly.
+
+    Parameters
+    ----------
+    on_the_wall : bool
+        Where there is a time zone: by the clock on the wall there, not by UTC.
+    """
     observed = ~missing_cells(series)
     result = np.full(len(series), np.nan)
     if not observed.any():
         return result
+    if _pandas_zone(series) is not None:
+        stamps = series.to_native().dt.tz_convert(None if not on_the_wall else _pandas_zone(series))
+        series = nw.from_native(stamps.dt.tz_localize(None), series_only=True)
     stamps = series.filter(observed.tolist())
     if stamps.dtype == nw.Date:
         stamps = stamps.cast(nw.Datetime("us"))
-    result[observed] = stamps.dt.timestamp("us").to_numpy() / _MICROSECONDS_PER_DAY
+    elif on_the_wall and getattr(stamps.dtype, "time_zone", None) is not None:
+        stamps = stamps.dt.replace_time_zone(None)
+    result[observed] = stamps.dt.timestamp("us").to_numpy()
     return result
+
+
+def _pandas_zone(series: nw.Series[Any]) -> Any:
+    """The time zone of a pandas column, which narwhals does not always recognise."""
+    dtype = getattr(series.to_native(), "dtype", None)
+    return dtype.tz if isinstance(dtype, pd.DatetimeTZDtype) else None
 
 
 def objects(series: nw.Series[Any]) -> list[Any]:
@@ -190,19 +241,72 @@ def with_cells(
     return _admitting(series, cells).scatter(rows.tolist(), list(cells))
 
 
-def with_days(
-    series: nw.Series[Any], rows: NDArray[np.intp], since_epoch: NDArray[np.float64]
+def with_microseconds(
+    series: nw.Series[Any],
+    rows: NDArray[np.intp],
+    since_epoch: NDArray[np.float64],
+    *,
+    step: float,
 ) -> nw.Series[Any]:
-    """A date or datetime column with some cells set, given as days since 1970."""
+    """A date or datetime column with some cells set, given as microseconds since 1970 (UTC).
+
+    Parameters
+    ----------
+    step : float
+        The grid that the column keeps to on the wall clock of its zone; 0 for none.
+    """
     if len(rows) == 0:
         return series
-    micros = np.round(since_epoch * _MICROSECONDS_PER_DAY).astype(np.int64)
+    micros = np.round(since_epoch).astype(np.int64)
+    native = series.to_native()
+    if _pandas_zone(series) is not None:
+        return nw.from_native(_with_zoned(native, rows, micros, step), series_only=True)
     stamps = nw.new_series(series.name, micros, nw.Int64, backend=series.implementation)
     stamps = stamps.cast(nw.Datetime("us"))
     time_zone = getattr(series.dtype, "time_zone", None)
     if time_zone is not None:
         stamps = stamps.dt.replace_time_zone("UTC").dt.convert_time_zone(time_zone)
+        stamps = stamps.dt.truncate(_GRIDS[step][0]) if step in _GRIDS else stamps
     return series.scatter(rows.tolist(), stamps.cast(series.dtype))
+
+
+def _with_zoned(
+    native: pd.Series, rows: NDArray[np.intp], micros: NDArray[np.int64], step: float
+) -> pd.Series:
+    stamps = pd.to_datetime(micros, unit="us", utc=True).tz_convert(native.dt.tz)
+    if step in _GRIDS:
+        first = np.ones(len(stamps), dtype=bool)
+        stamps = stamps.floor(_GRIDS[step][1], ambiguous=first, nonexistent="shift_forward")
+    filled = native.copy()
+    filled.iloc[rows] = stamps.as_unit(native.dt.unit)
+    return filled
+
+
+def empty_like(series: nw.Series[Any], levels: Sequence[Any], *, of_dates: bool) -> nw.Series[Any]:
+    """An all-missing column whose dtype can hold what is to be filled in.
+
+    Parameters
+    ----------
+    levels : sequence
+        The levels to hold; none for numbers or dates.
+    of_dates : bool
+    """
+    pandas_dtype: str
+    dtype: nw.dtypes.DType
+    if of_dates:
+        pandas_dtype, dtype = "datetime64[us]", nw.Datetime("us")
+    elif levels and all(isinstance(level, str) for level in levels):
+        pandas_dtype, dtype = "str", nw.String()
+    elif levels and all(isinstance(level, bool) for level in levels):
+        pandas_dtype, dtype = "boolean", nw.Boolean()
+    else:
+        pandas_dtype, dtype = "float64", nw.Float64()
+    if series.implementation.is_pandas_like():
+        index = series.to_native().index
+        native = pd.Series(None, index=index, dtype=pandas_dtype, name=series.name)
+        return nw.from_native(native, series_only=True)
+    nothing = [None] * len(series)
+    return nw.new_series(series.name, nothing, dtype, backend=series.implementation)
 
 
 def _with_arrow_cells(
@@ -213,11 +317,14 @@ def _with_arrow_cells(
     chosen[rows] = True
     column = series.to_native()
     if not pa.types.is_dictionary(column.type):
-        filled = pc.replace_with_mask(column, chosen, pa.array(cells, type=column.type))
-        return nw.from_native(filled, series_only=True)
+        plain = pa.string() if pa.types.is_string_view(column.type) else column.type
+        filled = pc.replace_with_mask(column.cast(plain), chosen, pa.array(cells, type=plain))
+        return nw.from_native(filled.cast(column.type), series_only=True)
     whole = column.unify_dictionaries().combine_chunks()
-    levels = list(dict.fromkeys([*whole.dictionary.to_pylist(), *cells]))
-    places = pa.array([levels.index(cell) for cell in cells], type=whole.indices.type)
+    known = [cell for cell in cells if cell is not None]
+    levels = list(dict.fromkeys([*whole.dictionary.to_pylist(), *known]))
+    codes_of = {level: code for code, level in enumerate(levels)}
+    places = pa.array([codes_of.get(cell) for cell in cells], type=whole.indices.type)
     codes = pc.replace_with_mask(whole.indices, chosen, places)
     dictionary = pa.array(levels, type=column.type.value_type)
     filled = pa.DictionaryArray.from_arrays(codes, dictionary, ordered=column.type.ordered)
@@ -228,11 +335,11 @@ def _admitting(series: nw.Series[Any], cells: Sequence[Any]) -> nw.Series[Any]:
     """A category column whose dtype has a place for ``cells``; others as they are."""
     native = series.to_native()
     if isinstance(getattr(native, "dtype", None), pd.CategoricalDtype):
-        new = sorted(set(cells) - set(native.cat.categories), key=str)
+        new = sorted(set(cells) - {None} - set(native.cat.categories), key=str)
         return nw.from_native(native.cat.add_categories(new), series_only=True) if new else series
     if isinstance(series.dtype, nw.Enum):
         known = series.dtype.categories
-        new = sorted(set(cells) - set(known), key=str)
+        new = sorted(set(cells) - {None} - set(known), key=str)
         return series.cast(nw.Enum([*known, *new])) if new else series
     return series
 
@@ -243,17 +350,19 @@ def _listed(names: Sequence[str], most: int = 30) -> str:
 
 
 def _number(value: Any) -> float:
-    return np.nan if pd.isna(value) else float(value)
+    if not isinstance(value, Real) or isinstance(value, bool):
+        raise TypeError(f"{value!r} is not a number")
+    try:
+        return float(value)
+    except OverflowError as error:
+        raise TypeError(f"{value!r} is too large a number") from error
 
 
-def _relabelled(native: pd.DataFrame, labels: tuple[Hashable, ...]) -> pd.DataFrame:
-    names = native.columns
-    original = pd.Index(labels, tupleize_cols=False)
-    return native if names.equals(original) else native.set_axis(original, axis=1)
+def _relabelled(native: pd.DataFrame, columns: pd.Index) -> pd.DataFrame:
+    return native.set_axis(columns, axis=1)
 
 
-def _check_distinct(labels: tuple[Hashable, ...]) -> None:
-    names = [str(label) for label in labels]
+def _check_distinct(names: list[str]) -> None:
     repeated = sorted({name for name in names if names.count(name) > 1})
     if repeated:
         raise InputError(

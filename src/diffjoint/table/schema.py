@@ -12,7 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diffjoint.errors import InputError
-from diffjoint.table.frame import Table, days, numbers, objects
+from diffjoint.table.frame import (
+    DATE_STEPS,
+    MICROSECONDS_PER_DAY,
+    Table,
+    is_date,
+    microseconds,
+    missing_cells,
+    numbers,
+    objects,
+)
 
 FEW_VALUES = 10
 """A numeric column with at most this many distinct values is categorical ..."""
@@ -23,7 +32,8 @@ MAX_LEVELS = 200
 MAX_ID_LEVELS = 20
 """A text column with more levels than this, most of them seen once, is passed through."""
 
-_STEPS_IN_DAYS = (1.0, 1 / 24, 1 / 1440, 1 / 86400)
+MAX_EXACT_INTEGER = 2.0**53
+"""Whole numbers beyond this are not all floats."""
 
 
 class Kind(StrEnum):
@@ -78,6 +88,11 @@ class Column:
         """Coordinates in model space."""
         return len(self.levels) if self.is_categorical else 1
 
+    @property
+    def unit(self) -> float:
+        """What one unit is in coded values, to people: a day for dates."""
+        return float(MICROSECONDS_PER_DAY) if self.kind is Kind.DATETIME else 1.0
+
     def in_words(self) -> str:
         """Levels or range, briefly."""
         if self.kind is Kind.PASS_THROUGH:
@@ -86,7 +101,7 @@ class Column:
             shown = ", ".join(str(level) for level in self.levels[:4])
             return shown + (f", ... ({len(self.levels)} levels)" if len(self.levels) > 4 else "")
         if self.kind is Kind.DATETIME:
-            low, high = np.array([self.low, self.high]).round().astype("datetime64[D]")
+            low, high = np.round(np.array([self.low, self.high]) / self.unit).astype("M8[D]")
             return f"{low} to {high}"
         return f"{self.low:g} to {self.high:g}"
 
@@ -158,23 +173,28 @@ def infer_schema(table: Table, column_kinds: Mapping[Hashable, str] | None = Non
 def infer_kind(series: nw.Series[Any], name: str) -> Kind:
     """The kind a column most likely has."""
     dtype = series.dtype
-    if dtype == nw.Boolean:
-        return Kind.CATEGORICAL
-    if dtype in (nw.Datetime, nw.Date):
+    if is_date(series):
         return Kind.DATETIME
     if dtype.is_integer() or dtype.is_float():
-        return _kind_of_numbers(numbers(series), name)
-    if dtype in (nw.String, nw.Categorical, nw.Enum, nw.Object):
-        return _kind_of_objects([value for value in objects(series) if value is not None], name)
-    return Kind.PASS_THROUGH
+        column = numbers(series)
+        exact = np.nanmax(np.abs(column), initial=0.0) <= MAX_EXACT_INTEGER
+        return _kind_of_numbers(column, name) if exact or dtype.is_float() else Kind.PASS_THROUGH
+    observed = [value for value in objects(series) if value is not None]
+    if dtype in (nw.Boolean, nw.Categorical, nw.Enum):
+        return Kind.CATEGORICAL if len(set(observed)) <= MAX_LEVELS else Kind.PASS_THROUGH
+    return (
+        _kind_of_objects(observed, name) if dtype in (nw.String, nw.Object) else Kind.PASS_THROUGH
+    )
 
 
 def _kind_of_numbers(column: NDArray[np.float64], name: str) -> Kind:
     observed = column[~np.isnan(column)]
     distinct = np.unique(observed)
-    if len(distinct) <= FEW_VALUES and len(observed) >= MIN_REPEATS * len(distinct):
+    few = len(distinct) <= FEW_VALUES and len(observed) >= MIN_REPEATS * len(distinct)
+    if few or len(distinct) == 1:
         return Kind.CATEGORICAL
-    if not np.all(distinct == np.round(distinct)):
+    exact = np.abs(distinct).max(initial=0.0) <= MAX_EXACT_INTEGER
+    if not exact or not np.all(distinct == np.round(distinct)):
         return Kind.CONTINUOUS
     complete_and_distinct = len(distinct) == len(column)
     if complete_and_distinct and (_named_like_an_id(name) or np.all(np.diff(column) == 1)):
@@ -186,7 +206,10 @@ def _kind_of_objects(observed: list[Any], name: str) -> Kind:
     if not observed:
         return Kind.CATEGORICAL
     if all(isinstance(value, numeric.Real) and not isinstance(value, bool) for value in observed):
-        return _kind_of_numbers(np.array(observed, dtype=np.float64), name)
+        try:
+            return _kind_of_numbers(np.array(observed, dtype=np.float64), name)
+        except OverflowError:
+            return Kind.PASS_THROUGH
     if not all(isinstance(value, str | bool | numeric.Real) for value in observed):
         return Kind.PASS_THROUGH
     n_levels = len(set(observed))
@@ -199,6 +222,11 @@ def _named_like_an_id(name: str) -> bool:
 
 
 def _overrides(table: Table, column_kinds: Mapping[Hashable, str]) -> dict[int, Kind]:
+    if not isinstance(column_kinds, Mapping):
+        raise InputError(
+            f"column_kinds must map columns to kinds; got {column_kinds!r}. Pass a dict such as "
+            "{'zip': 'categorical'}."
+        )
     overrides = {}
     for label, kind in column_kinds.items():
         position = table.require(label, "column_kinds")
@@ -211,45 +239,54 @@ def _overrides(table: Table, column_kinds: Mapping[Hashable, str]) -> dict[int, 
     return overrides
 
 
+def column_numbers(
+    series: nw.Series[Any], name: str, kind: Kind, wrong: InputError
+) -> NDArray[np.float64]:
+    """A column of numbers or dates as floats; ``wrong`` is raised if it is neither."""
+    if missing_cells(series).all():
+        return np.full(len(series), np.nan)
+    if is_date(series) != (kind is Kind.DATETIME):
+        raise wrong
+    try:
+        column = microseconds(series) if is_date(series) else numbers(series)
+    except TypeError as error:
+        raise wrong from error
+    if np.isinf(column).any():
+        raise InputError(
+            f"Column '{name}' must hold finite numbers; it has infinity. "
+            "Replace infinite values by missing ones or by a bound."
+        )
+    return column
+
+
 def _describe(series: nw.Series[Any], name: str, kind: Kind) -> Column:
     if kind is Kind.PASS_THROUGH:
         return Column(name, kind)
     if kind is Kind.CATEGORICAL:
         return Column(name, kind, levels=_levels(series, name))
-    column = _as_numbers(series, name, kind)
+    column = column_numbers(series, name, kind, _wrong_kind(series, name, kind))
     observed = np.sort(column[~np.isnan(column)])  # sums must not depend on the row order
     if len(observed) == 0:
         raise _nothing_observed(name)
-    if not np.isfinite(observed).all():
+    with np.errstate(over="ignore"):
+        mean, scale = float(np.mean(observed)), float(np.std(observed))
+    if not math.isfinite(mean + scale):
         raise InputError(
-            f"Column '{name}' must hold finite numbers; it has infinity. "
-            "Replace infinite values by missing ones or by a bound."
+            f"Column '{name}' must have a finite spread; its numbers reach {observed[-1]:g}. "
+            "Rescale it or take its logarithm."
         )
-    scale = float(np.std(observed))
     return Column(
         name,
         kind,
-        mean=float(np.mean(observed)),
-        scale=scale if scale > 0 else 1.0,
-        low=float(observed.min()),
-        high=float(observed.max()),
-        step=_step(observed, name, kind),
+        mean=mean,
+        scale=scale,
+        low=float(observed[0]),
+        high=float(observed[-1]),
+        step=_step(series, observed, name, kind),
     )
 
 
-def _as_numbers(series: nw.Series[Any], name: str, kind: Kind) -> NDArray[np.float64]:
-    is_date = series.dtype in (nw.Datetime, nw.Date)
-    if is_date != (kind is Kind.DATETIME):
-        raise _wrong_kind(series, name, kind)
-    if is_date:
-        return days(series)
-    try:
-        return numbers(series)
-    except (ValueError, TypeError, nw.exceptions.NarwhalsError) as error:
-        raise _wrong_kind(series, name, kind) from error
-
-
-def _step(observed: NDArray[np.float64], name: str, kind: Kind) -> float:
+def _step(series: nw.Series[Any], observed: NDArray[np.float64], name: str, kind: Kind) -> float:
     if kind is Kind.INTEGER:
         fractional = observed[observed != np.round(observed)]
         if len(fractional):
@@ -259,26 +296,14 @@ def _step(observed: NDArray[np.float64], name: str, kind: Kind) -> float:
             )
         return 1.0
     if kind is Kind.DATETIME:
-        on_grid = (step for step in _STEPS_IN_DAYS if _all_multiples(observed, step))
-        return next(on_grid, 0.0)
+        on_the_wall = microseconds(series, on_the_wall=True)
+        stamps = on_the_wall[~np.isnan(on_the_wall)]
+        return next((step for step in DATE_STEPS if np.all(stamps % step == 0)), 0.0)
     return 0.0
 
 
-def _all_multiples(column: NDArray[np.float64], step: float) -> bool:
-    counts = column / step
-    return bool(np.all(np.abs(counts - np.round(counts)) < 1e-5))
-
-
 def _levels(series: nw.Series[Any], name: str) -> tuple[Any, ...]:
-    if series.dtype.is_numeric():
-        column = numbers(series)
-        distinct = np.unique(column[~np.isnan(column)]).tolist()
-        found = [
-            int(level) if math.isfinite(level) and level == int(level) else level
-            for level in distinct
-        ]
-    else:
-        found = [value for value in set(objects(series)) if value is not None]
+    found = [value for value in set(objects(series)) if value is not None]
     if not found:
         raise _nothing_observed(name)
     if not all(isinstance(level, str | bool | numeric.Real) for level in found):
