@@ -20,12 +20,12 @@ import numpy as np
 import pandas as pd
 import torch
 
+from benchmarks.pages import show_in, write
 from diffjoint import SelectiveImputer, __version__
 from diffjoint.metrics import lost_errors, mm_scores, token_accuracy
 from diffjoint.simulate import World, bayesian_network
 
 RESULTS = Path(__file__).parent / "results" / "reduced_paper"
-PAGE = Path(__file__).parents[1] / "docs" / "results.md"
 PAPER = {"recall": 92.02, "precision": 73.45, "ACC": 78.34, "RMSE": 5.09}
 TRAINING = {"batch_size": 1024, "learning_rate": 1e-3, "max_epochs": 200, "patience": 200}
 REDUCED = {"preset": "paper", "width": 128, **TRAINING}
@@ -130,20 +130,6 @@ def _cell(value: Any) -> str:
     return f"{value:.2f}" if isinstance(value, float) else str(value)
 
 
-def show_in(page: Path, text: str) -> None:
-    """Put the table in its place in the documentation."""
-    before, start, rest = page.read_text().partition("<!-- reduced_paper -->\n")
-    _, end, after = rest.partition("<!-- end -->")
-    write(page, before + start + text + end + after)
-
-
-def write(path: Path, text: str) -> None:
-    """Write a file whole or not at all."""
-    beside = path.with_suffix(".tmp")
-    beside.write_text(text)
-    beside.replace(path)
-
-
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
@@ -165,7 +151,7 @@ def main(arguments: list[str] | None = None) -> None:
         write(path, json.dumps(result, indent=1))
     made = table(options.results)
     if options.results == RESULTS:
-        show_in(PAGE, markdown(made))
+        show_in("reduced_paper", markdown(made))
     write(options.results / "table.csv", made.to_csv(index=False))
     print(made.to_string(index=False, na_rep=""))
 

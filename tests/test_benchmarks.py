@@ -3,7 +3,7 @@
 import json
 
 import pandas as pd
-from benchmarks import reduced_paper
+from benchmarks import bayes_limit, reduced_paper
 
 
 def test_the_reduced_paper_run_measures_every_pass(tmp_path, capsys):
@@ -17,6 +17,14 @@ def test_the_reduced_paper_run_measures_every_pass(tmp_path, capsys):
     table = pd.read_csv(tmp_path / "table.csv")
     assert "medium-or: not run" in table["run"].tolist()
     assert "paper (GPU" in capsys.readouterr().out
+
+
+def test_the_limits_are_measured_for_every_mechanism_and_ratio(tmp_path, capsys):
+    bayes_limit.main(["--quick", "--results", str(tmp_path / "limits.csv")])
+    results = pd.read_csv(tmp_path / "limits.csv")
+    assert len(results) == 12
+    assert results["ACC"].between(50, 100).all()
+    assert "| MNAR | 40 |" in capsys.readouterr().out
 
 
 def test_runs_that_have_a_result_are_not_made_again(tmp_path):

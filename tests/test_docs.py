@@ -4,8 +4,9 @@ import json
 import re
 from pathlib import Path
 
+import pandas as pd
 import pytest
-from benchmarks import reduced_paper
+from benchmarks import bayes_limit, reduced_paper
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -24,6 +25,11 @@ def test_python_examples_run(page, tmp_path, monkeypatch):
 
 def test_the_results_page_shows_the_result_files():
     shown = reduced_paper.markdown(reduced_paper.table(reduced_paper.RESULTS))
+    assert shown in (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
+
+
+def test_the_results_page_shows_the_limits():
+    shown = bayes_limit.markdown(pd.read_csv(bayes_limit.RESULTS))
     assert shown in (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
 
 

@@ -197,7 +197,7 @@ def _posterior(results: Array, seen: pd.DataFrame) -> Posterior:
     missing = seen.isna()
     meaningful = pd.DataFrame(0.0, index=seen.index, columns=seen.columns)
     for name, probability in (("C1", c1_na), ("D2", d2_na), ("D3", d3_na)):
-        meaningful[name] = np.where(missing[name], probability[:, 0], 0.0)
+        meaningful[name] = np.where(missing[name], np.clip(probability[:, 0], 0, 1), 0.0)
     level = {
         name: pd.DataFrame(table, index=seen.index, columns=np.arange(table.shape[1]))
         for name, table in (("D1", d1), ("D2", d2), ("D3", d3))
