@@ -27,7 +27,7 @@ def test_an_interrupted_run_goes_on_to_the_same_result(survey, tmp_path, n_passe
     np.random.seed(5)  # noqa: NPY002
     straight = imputer(None, random_state=random_state).fit(survey)
     np.random.seed(5)  # noqa: NPY002
-    with pytest.raises(KeyboardInterrupt, match="fit again to go on"):
+    with pytest.raises(KeyboardInterrupt, match="start the same run again to go on"):
         imputer(tmp_path, random_state=random_state, callback=interrupt_after(n_passes)).fit(survey)
     passes = []
     resumed = imputer(
@@ -83,7 +83,7 @@ def test_a_folder_that_cannot_be_made_is_found_out_first(survey, tmp_path):
 @pytest.mark.parametrize(
     ("with_folder", "when", "words"),
     [
-        (True, 2, "Whole passes are saved in .*; fit again to go on"),
+        (True, 2, "Whole passes are saved in .*; start the same run again to go on"),
         (True, 1, "No pass was complete yet"),
         (False, 1, "Nothing was saved; set checkpoint to a folder"),
     ],

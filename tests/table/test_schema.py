@@ -53,6 +53,11 @@ def test_the_kind_of_a_column_is_inferred(name):
     assert schema.columns[0].kind == EXPECTED[name]
 
 
+def test_a_short_column_of_successive_numbers_is_no_id():
+    schema = infer_schema(open_table(pd.DataFrame({"a": [0, 1], "b": [5, 6]})))
+    assert [column.kind for column in schema.columns] == ["integer", "integer"]
+
+
 def test_polars_dtypes_have_kinds_too():
     frame = pl.DataFrame(
         {

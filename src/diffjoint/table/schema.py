@@ -30,7 +30,7 @@ MIN_REPEATS = 5
 MAX_LEVELS = 200
 """A text column with more levels than this is passed through."""
 MAX_ID_LEVELS = 20
-"""A text column with more levels than this, most of them seen once, is passed through."""
+"""A column of more values than this, all or most of them seen once, may be an id."""
 
 MAX_EXACT_INTEGER = 2.0**53
 """Whole numbers beyond this are not all floats."""
@@ -196,7 +196,7 @@ def _kind_of_numbers(column: NDArray[np.float64], name: str) -> Kind:
     exact = np.abs(distinct).max(initial=0.0) <= MAX_EXACT_INTEGER
     if not exact or not np.all(distinct == np.round(distinct)):
         return Kind.CONTINUOUS
-    complete_and_distinct = len(distinct) == len(column)
+    complete_and_distinct = len(distinct) == len(column) and len(column) > MAX_ID_LEVELS
     if complete_and_distinct and (_named_like_an_id(name) or np.all(np.diff(column) == 1)):
         return Kind.PASS_THROUGH
     return Kind.INTEGER
