@@ -612,7 +612,8 @@ def _explained_interrupts(checkpoint: Checkpoint | None) -> Iterator[None]:
         yield
     except KeyboardInterrupt as error:
         if checkpoint is not None and checkpoint.path.exists():
-            advice = f"Whole passes are saved in {checkpoint.path.parent}; start the same run again to go on."
+            folder = checkpoint.path.parent
+            advice = f"Whole passes are saved in {folder}; start the same run again to go on."
         elif checkpoint is not None:
             advice = "No pass was complete yet, so nothing was saved."
         else:
