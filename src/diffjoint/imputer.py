@@ -385,7 +385,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return hasattr(self, "_model")
 
     def _fit(self, X: Any) -> "_Question":
-        """Check everything, then run Algorithm 1 pass by pass; a failed fit leaves nothing."""
+        """Forget any earlier fit, check everything, then run Algorithm 1 pass by pass."""
         if hasattr(self, "_model"):
             del self._model
         task = self._prepare(X)
