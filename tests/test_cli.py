@@ -232,7 +232,9 @@ def test_the_version_is_told(capsys):
 
 
 def test_the_demo_shows_before_and_after(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr("diffjoint.demo.household_survey", lambda: household_survey(120))
+    monkeypatch.setattr(
+        "diffjoint.demo.household_survey", lambda seed: household_survey(120, seed=seed)
+    )
     from diffjoint import demo
 
     quick = demo.SelectiveImputer

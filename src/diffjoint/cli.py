@@ -294,10 +294,11 @@ def transform(
 @_explaining_errors
 def demo(
     folder: Annotated[Path, typer.Option(help="Where to write the files.")] = Path("demo"),
+    seed: Annotated[int, typer.Option(min=0, help="Which survey to draw.")] = 0,
     quiet: Quiet = False,
 ) -> None:
     """Complete a small built-in survey and show what happened."""
-    run_demo(folder, verbose=not quiet)
+    run_demo(folder, seed=seed, verbose=not quiet)
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:

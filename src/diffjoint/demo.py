@@ -17,9 +17,9 @@ from diffjoint.state import Cells
 N_SHOWN = 8
 
 
-def run_demo(folder: Path, *, verbose: bool) -> None:
+def run_demo(folder: Path, *, seed: int, verbose: bool) -> None:
     """Complete the survey, write it to ``folder``, and show some rows and all counts."""
-    world = household_survey()
+    world = household_survey(seed=seed)
     survey = world.observed_table
     imputer = SelectiveImputer(
         world.mm_columns, column_kinds=world.column_kinds, verbose=verbose, random_state=0
