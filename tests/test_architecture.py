@@ -11,7 +11,7 @@ FLOORS = [
     {"errors"},
     {"config", "persist", "progress", "edm", "table", "simulate"},
     {"state", "files", "metrics"},
-    {"model_update", "conditional_sample", "aggregate"},
+    {"model_update", "conditional_sample", "aggregate", "world_files"},
     {"algorithm"},
     {"model", "checkpoint", "complete"},
     {"imputer"},

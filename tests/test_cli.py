@@ -1,3 +1,4 @@
+import json
 import signal
 import subprocess
 import sys
@@ -8,7 +9,7 @@ import pandas as pd
 import pytest
 
 from diffjoint.cli import main
-from diffjoint.simulate import household_survey
+from diffjoint.simulate import bayesian_network, household_survey
 from tests.conftest import TINY
 
 SETTINGS = [part for name, value in TINY.items() for part in ("--set", f"{name}={value}")]
@@ -253,3 +254,69 @@ def test_the_demo_shows_before_and_after(tmp_path, monkeypatch, capsys):
     ):
         assert words in shown
     assert (tmp_path / "demo" / "survey_completed.csv").exists()
+
+
+def test_simulate_impute_and_score(tmp_path, capsys):
+    world = tmp_path / "world"
+    asked = ["--rows", 200, "--mechanism", "mar", "--ratio", 20, "--seed", 1, "--out", world]
+    assert run("simulate", "bayesian-network", *asked) == 0
+    assert "Next: diffjoint impute" in capsys.readouterr().err
+    observed, done, proba = (world / f"{name}.csv" for name in ("observed", "done", "proba"))
+    expected = bayesian_network(140, 60, mechanism="mar", loss_rate=0.2, seed=1).observed_table
+    pd.testing.assert_frame_equal(pd.read_csv(observed), expected)
+    options = ["-m", "C1,D2,D3", "--proba-out", proba, "--quiet", *SETTINGS]
+    assert run("impute", observed, done, *options) == 0
+    assert run("score", world, done, "--proba", proba, "--json") == 0
+    scores = json.loads(capsys.readouterr().out)
+    assert set(scores["meaningful"]) == {"C1", "D2", "D3", "pooled"}
+    assert 0 <= scores["meaningful"]["pooled"]["brier"] <= 1
+    assert scores["observed_cells_changed"] == 0
+    assert scores["rmse"] > 0
+
+
+def test_the_truth_scores_full_marks(tmp_path, capsys):
+    assert run("simulate", "household-survey", "--rows", 80, "--out", tmp_path, "-q") == 0
+    assert run("score", tmp_path, tmp_path / "truth.csv") == 0
+    shown = capsys.readouterr().out
+    assert "pooled            1.000      1.000   1.000" in shown
+    assert "token accuracy: 1\n" in shown
+
+
+def test_test_rows_and_a_mask_can_be_scored(tmp_path, capsys):
+    simulate = ["bayesian-network", "--rows", 200, "--format", "parquet", "--out", tmp_path]
+    assert run("simulate", *simulate, "--quiet") == 0
+    test = pd.read_parquet(tmp_path / "test.parquet")
+    test.isna().to_csv(tmp_path / "mask.csv", index=False)
+    test.fillna(0).to_csv(tmp_path / "filled.csv", index=False)
+    options = ["--split", "test", "--mask", tmp_path / "mask.csv", "--json"]
+    assert run("score", tmp_path, tmp_path / "filled.csv", *options) == 0
+    assert json.loads(capsys.readouterr().out)["meaningful"]["pooled"]["recall"] == 1.0
+
+
+def test_simulate_lists_its_worlds(capsys):
+    assert run("simulate", "--list") == 0
+    assert "acs-2018-wyoming-allocated" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["bayesian-network"], "A world and --out are needed"),
+        (["telco", "--out", "x"], "There is no world 'telco'"),
+        (["bayesian-network", "--out", "x", "--ratio", "0"], "--ratio is a percentage between"),
+        (["bayesian-network", "--out", "x", "--mechanism", "no"], "--mechanism must be one of"),
+        (["bayesian-network", "--out", "x", "--format", "xls"], "--format must be one of 'csv'"),
+        (["bayesian-network", "--out", "x", "--rows", "1"], "rows must be at least 2"),
+        (["acs-2018-wyoming-allocated", "--out", "x", "--ratio", "5"], "has losses of its own"),
+    ],
+)
+def test_simulate_says_what_is_wrong(arguments, message, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert run("simulate", *arguments) == 2
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "x").exists()
+
+
+def test_a_real_table_that_is_not_there_is_asked_for(tmp_path, capsys):
+    assert run("simulate", "telco-churn", "--data", tmp_path, "--out", tmp_path / "x") == 1
+    assert "To get it: download Telco-Customer-Churn.csv" in capsys.readouterr().err

@@ -8,13 +8,14 @@ from sklearn.metrics import accuracy_score, f1_score, roc_auc_score
 from diffjoint.metrics import (
     calibration_error,
     class_scores,
+    lost_accuracy,
     lost_errors,
     mm_scores,
     mm_scores_by_column,
     rarity_weighted_f1,
     token_accuracy,
 )
-from diffjoint.simulate import World
+from diffjoint.simulate import World, bayesian_network
 
 NA = np.nan
 
@@ -109,3 +110,25 @@ def test_class_scores_agree_with_scikit_learn():
     assert scores["accuracy"] == pytest.approx(accuracy_score(truth, predicted))
     expected = roc_auc_score(truth, probability, multi_class="ovr", average="macro")
     assert scores["roc_auc"] == pytest.approx(expected)
+
+
+def test_a_cell_left_empty_has_no_error():
+    world = bayesian_network(100, 100, loss_rate=0.3)
+    assert np.isnan(lost_errors(world, world.observed_table)["rmse"])
+
+
+def test_lost_accuracy_by_hand():
+    truth = pd.DataFrame({"a": ["x", "y", "x", None], "b": [1.0, 2.0, 3.0, 4.0]})
+    world = World(
+        name="mine",
+        seed=0,
+        truth=truth,
+        meaningful=pd.DataFrame({"a": [False] * 4, "b": False}),
+        lost=pd.DataFrame({"a": [True, True, False, True], "b": True}),
+        mm_columns=[],
+        column_kinds={"a": "categorical", "b": "continuous"},
+        is_train=np.ones(4, dtype=bool),
+    )
+    guess = truth.assign(a=["x", "x", "x", "x"])
+    assert lost_accuracy(world, guess) == 0.5, "the last cell's value is not known"
+    assert lost_accuracy(world, truth.assign(a=[None] * 4)) == 0.0

@@ -1,7 +1,10 @@
 """The command line: arguments and files; the work is done elsewhere."""
 
 import functools
+import json
+import math
 import os
+import shlex
 import sys
 import warnings
 from collections.abc import Callable, Sequence
@@ -11,13 +14,20 @@ from typing import Annotated, Any, NoReturn, ParamSpec
 # Before torch is loaded: threads that wait must not spin, or a busy neighbour slows them tenfold.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
+import pandas as pd
 import typer
 from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
 from diffjoint import __version__
-from diffjoint.config import DEFAULT_MEMORY_LIMIT, DEFAULT_PRESET, PRESETS, settings_types
+from diffjoint.config import (
+    DEFAULT_MEMORY_LIMIT,
+    DEFAULT_PRESET,
+    PRESETS,
+    check_choice,
+    settings_types,
+)
 from diffjoint.demo import run_demo
 from diffjoint.errors import DiffJointError, InputError
 from diffjoint.files import (
@@ -29,11 +39,21 @@ from diffjoint.files import (
     write_file,
 )
 from diffjoint.imputer import Imputation, SelectiveImputer, load
+from diffjoint.metrics import lost_accuracy, lost_errors, mm_scores_by_column, token_accuracy
 from diffjoint.persist import check_writable
+from diffjoint.simulate import WORLDS, World, make_world
 from diffjoint.table import Schema, infer_schema, open_table
+from diffjoint.world_files import (
+    n_observed_changed,
+    na_values_of,
+    read_about,
+    read_world,
+    save_world,
+)
 
 P = ParamSpec("P")
 
+TABLE_FORMATS = ("csv", "tsv", "parquet", "feather")
 RUN_FAILED = 1
 WRONG_USE = 2
 
@@ -301,6 +321,108 @@ def demo(
     run_demo(folder, seed=seed, verbose=not quiet)
 
 
+@app.command(
+    epilog=(
+        "Examples:\n\n"
+        "[bold]diffjoint simulate --list[/bold]\n\n"
+        "[bold]diffjoint simulate bayesian-network --rows 20000 --mechanism mar --ratio 20 "
+        "--out world[/bold]"
+    )
+)
+@_explaining_errors
+def simulate(
+    name: Annotated[
+        str | None, typer.Argument(metavar="WORLD", help="Which world; --list shows them.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Where to write the files.")
+    ] = None,
+    rows: Annotated[
+        int | None, typer.Option(help="Rows to draw; real tables have their own.")
+    ] = None,
+    mechanism: Annotated[
+        str | None,
+        typer.Option(help="How cells get lost: mcar, mar, mnar or none.  [default: mcar]"),
+    ] = None,
+    ratio: Annotated[
+        float | None, typer.Option(help="Percent of the cells to lose.  [default: 10]")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Same seed, same world.")] = 0,
+    data: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Folder of the real tables, instead of $DIFFJOINT_DATA."),
+    ] = None,
+    ending: Annotated[str, typer.Option("--format", help="csv, tsv, parquet or feather.")] = "csv",
+    list_worlds: Annotated[bool, typer.Option("--list", help="Show all worlds.")] = False,
+    quiet: Quiet = False,
+) -> None:
+    """Make a table whose truth is known: what was observed, what is true, which cells are what."""
+    if list_worlds:
+        _show_worlds()
+        return
+    if name is None or out is None:
+        raise InputError(
+            "A world and --out are needed: diffjoint simulate bayesian-network --out DIR. "
+            "--list shows the worlds."
+        )
+    check_choice("--format", ending, TABLE_FORMATS)
+    world = _world_asked_for(name, rows, mechanism, ratio, seed, data)
+    paths = save_world(world, out, f".{ending}")
+    _say(f"Wrote {', '.join(path.name for path in paths)} to {out}.", quiet)
+    _say(_next_command(world, out, ending), quiet)
+
+
+@app.command(
+    epilog=(
+        "Examples:\n\n"
+        "[bold]diffjoint score world completed.csv[/bold]\n\n"
+        "[bold]diffjoint score world completed_test.csv --split test --proba p.csv --json[/bold]"
+    )
+)
+@_explaining_errors
+def score(
+    folder: Annotated[Path, typer.Argument(metavar="WORLD", help="Folder that simulate wrote.")],
+    completed: Annotated[
+        str,
+        typer.Argument(
+            metavar="COMPLETED", help="The completed table, by diffjoint or any other tool."
+        ),
+    ],
+    split: Annotated[
+        str, typer.Option(help="Which rows the table has: all, train or test.")
+    ] = "all",
+    mask: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE", help="Which cells are called meaningful, if not those left empty."
+        ),
+    ] = None,
+    proba: Annotated[
+        str | None, typer.Option(metavar="FILE", help="How likely each cell is meaningful.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Judge a completed table against a world's truth."""
+    check_choice("--split", split, ("all", "train", "test"))
+    world = read_world(folder)
+    world = world if split == "all" else getattr(world, split)
+    table = read_about(world, completed)
+    calls = table.isna() if mask is None else read_about(world, mask).astype(bool)
+    likely = None if proba is None else read_about(world, proba)
+    by_column = mm_scores_by_column(world, calls, likely)
+    measures = {
+        "token_accuracy": token_accuracy(world, table),
+        "lost_accuracy": lost_accuracy(world, table),
+        **lost_errors(world, table),
+        "observed_cells_changed": n_observed_changed(world, table),
+    }
+    if as_json:
+        scores = {"world": world.name, "meaningful": by_column.to_dict("index"), **measures}
+        typer.echo(json.dumps(_without_nan(scores), indent=2))
+    else:
+        _show_scores(by_column, measures)
+
+
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line. Exit code 0: done; 1: the run failed; 2: wrong use."""
     warnings.showwarning = _show_warning
@@ -429,6 +551,69 @@ def _show_schema(imputer: SelectiveImputer, file: TableFile, quiet: bool) -> Non
         searched = "yes" if name in (imputer.mm_columns or []) else ""
         shown.add_row(Text(name), kind, Text(values), f"{table.missing(i).mean():.0%}", searched)
     console.print(shown)
+
+
+def _show_worlds() -> None:
+    shown = RichTable("world", "what it is", box=None, pad_edge=False)
+    for entry in WORLDS.values():
+        shown.add_row(entry.name, entry.about)
+    Console().print(shown)
+
+
+def _world_asked_for(
+    name: str,
+    rows: int | None,
+    mechanism: str | None,
+    ratio: float | None,
+    seed: int,
+    data: Path | None,
+) -> World:
+    if name in WORLDS and WORLDS[name].own_losses and (mechanism, ratio) != (None, None):
+        raise InputError(
+            f"{name} has losses of its own; leave out --mechanism and --ratio, or take "
+            f"{name.removesuffix('-allocated')}."
+        )
+    chosen, percent = mechanism or "mcar", 10.0 if ratio is None else ratio
+    check_choice("--mechanism", chosen, ("mcar", "mar", "mnar", "none"))
+    if not 0 < percent < 100:
+        raise InputError(f"--ratio is a percentage between 0 and 100; got {percent:g}.")
+    return make_world(
+        name,
+        rows=rows,
+        mechanism=None if chosen == "none" else chosen,  # type: ignore[arg-type]
+        loss_rate=percent / 100,
+        seed=seed,
+        data=data,
+    )
+
+
+def _next_command(world: World, folder: Path, ending: str) -> str:
+    """How to go on from here; values that look like empty cells are told apart."""
+    ambiguous = ending in ("csv", "tsv") and len(na_values_of(world)) < len(NA_VALUES)
+    tokens = " --na-values ''" if ambiguous else ""
+    columns = shlex.quote(",".join(world.mm_columns))
+    observed, done = folder / f"observed.{ending}", folder / f"completed.{ending}"
+    return (
+        f"Next: diffjoint impute {observed} {done} -m {columns}{tokens}\n"
+        f"Then: diffjoint score {folder} {done}"
+    )
+
+
+def _show_scores(by_column: pd.DataFrame, measures: dict[str, float]) -> None:
+    shown = RichTable("meaningful cells", *by_column.columns, box=None, pad_edge=False)
+    for name, values in by_column.iterrows():
+        shown.add_row(Text(str(name)), *(f"{value:.3f}" for value in values))
+    screen = Console()
+    screen.print(shown)
+    for name, value in measures.items():
+        screen.print(f"{name.replace('_', ' ')}: {value:.4g}", highlight=False)
+
+
+def _without_nan(scores: Any) -> Any:
+    """The same with None for NaN, which JSON does not have."""
+    if isinstance(scores, dict):
+        return {key: _without_nan(value) for key, value in scores.items()}
+    return None if isinstance(scores, float) and math.isnan(scores) else scores
 
 
 def _say(text: str, quiet: bool) -> None:

@@ -114,14 +114,11 @@ def calibration_error(
 def token_accuracy(world: World, completed: pd.DataFrame) -> float:
     """Share of missing cells in discrete mm columns whose state is right, NA or value.
 
-    The paper's ACC. NaN if there is no such cell.
+    The paper's ACC. Cells whose true value nobody knows do not count. NaN if there is no cell.
     """
     columns = [name for name in world.mm_columns if _is_discrete(world, name)]
-    missing = world.observed_table[columns].isna().to_numpy()
-    if not missing.any():
-        return float("nan")
-    right = np.column_stack([_same_state(world.truth[c], completed[c]) for c in columns])
-    return float(right[missing].mean())
+    judged = world.observed_table.isna() & world.known
+    return _share_right(world, completed, judged[columns])
 
 
 def lost_errors(world: World, completed: pd.DataFrame) -> dict[str, float]:
@@ -132,7 +129,8 @@ def lost_errors(world: World, completed: pd.DataFrame) -> dict[str, float]:
     dict
         rmse and mae in the columns' units, pooled over columns as the paper does; and
         standardised: each column's errors divided by the standard deviation of its true values,
-        so that no column's unit outweighs the others. NaN if no such cell is lost.
+        so that no column's unit outweighs the others. NaN if no such cell is lost, or if one was
+        left empty: it has no error, and leaving hard cells out must not pay.
     """
     pairs, scales = [], []
     for name, kind in world.column_kinds.items():
@@ -144,7 +142,7 @@ def lost_errors(world: World, completed: pd.DataFrame) -> dict[str, float]:
         pairs.append(np.column_stack([truth[lost], guess[lost]]))
         scales.append(np.full(int(lost.sum()), np.nanstd(truth)))
     cells = np.concatenate(pairs) if pairs else np.empty((0, 2))
-    if len(cells) == 0:
+    if len(cells) == 0 or np.isnan(cells).any():
         return dict.fromkeys(("rmse", "mae", "standardised_rmse", "standardised_mae"), float("nan"))
     standard = cells / np.concatenate(scales)[:, None]
     return {
@@ -153,6 +151,16 @@ def lost_errors(world: World, completed: pd.DataFrame) -> dict[str, float]:
         "standardised_rmse": float(root_mean_squared_error(standard[:, 0], standard[:, 1])),
         "standardised_mae": float(mean_absolute_error(standard[:, 0], standard[:, 1])),
     }
+
+
+def lost_accuracy(world: World, completed: pd.DataFrame) -> float:
+    """Share of lost cells in discrete columns that got back the value they had.
+
+    Cells whose true value nobody knows do not count. NaN if there is no cell.
+    """
+    columns = [name for name in world.column_kinds if _is_discrete(world, name)]
+    judged = world.lost & world.truth.notna()
+    return _share_right(world, completed, judged[columns])
 
 
 def rarity_weighted_f1(truth: ArrayLike, predicted: ArrayLike) -> float:
@@ -212,6 +220,14 @@ def _one_against_rest(
         if 0 < (truth == level).sum() < len(truth)
     ]
     return float(np.mean(areas)) if areas else float("nan")
+
+
+def _share_right(world: World, completed: pd.DataFrame, judged: pd.DataFrame) -> float:
+    """Share of the judged cells whose state is right; NaN if none is judged."""
+    if not judged.any(axis=None):
+        return float("nan")
+    right = np.column_stack([_same_state(world.truth[c], completed[c]) for c in judged])
+    return float(right[judged.to_numpy()].mean())
 
 
 def _is_discrete(world: World, name: str) -> bool:

@@ -18,7 +18,7 @@ def bayesian_network(
     n_train: int = 14_000,
     n_test: int = 6_000,
     *,
-    mechanism: MechanismName = "mcar",
+    mechanism: MechanismName | None = "mcar",
     loss_rate: float = 0.1,
     seed: int = 0,
 ) -> World:

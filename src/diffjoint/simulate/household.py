@@ -3,14 +3,21 @@
 import numpy as np
 import pandas as pd
 
+from diffjoint.simulate.mechanisms import MechanismName
 from diffjoint.simulate.world import World, lose_cells, nothing_lost, split_rows
 
 
-def household_survey(n_rows: int = 1_500, *, loss_rate: float = 0.1, seed: int = 0) -> World:
+def household_survey(
+    n_rows: int = 1_500,
+    *,
+    mechanism: MechanismName | None = "mcar",
+    loss_rate: float = 0.1,
+    seed: int = 0,
+) -> World:
     """People, some married, some employed; the others have nothing to answer on that.
 
     ``spouse_age`` exists for the married, ``weekly_hours`` and ``commute`` for the employed.
-    On top of that every cell but ``person_id`` is lost with probability ``loss_rate``.
+    On top of that every cell but ``person_id`` may be lost.
 
     Examples
     --------
@@ -42,7 +49,7 @@ def household_survey(n_rows: int = 1_500, *, loss_rate: float = 0.1, seed: int =
         },
         is_train=split_rows(n_rows, n_rows),
     )
-    return lose_cells(whole, "mcar", loss_rate, rng, spare=("person_id",))
+    return lose_cells(whole, mechanism, loss_rate, rng, spare=("person_id",))
 
 
 def _draw_people(n_rows: int, rng: np.random.Generator) -> pd.DataFrame:

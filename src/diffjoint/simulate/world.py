@@ -19,9 +19,10 @@ class World:
     name : str
     seed : int
     truth : DataFrame
-        The true table on the augmented domain: NA where there is nothing to fill in.
+        The true table on the augmented domain: NA where there is nothing to fill in. Real tables
+        come with lost cells of their own; what was there is NA as well, see ``known``.
     meaningful : bool DataFrame
-        Where ``truth`` is NA.
+        Where there is nothing to fill in.
     lost : bool DataFrame
         Cells that the observation process took.
     mm_columns : list of str
@@ -50,6 +51,11 @@ class World:
         return self.truth.mask(self.lost)
 
     @property
+    def known(self) -> pd.DataFrame:
+        """Cells whose true state is known: all but those that a real table came without."""
+        return self.truth.notna() | self.meaningful
+
+    @property
     def train(self) -> "World":
         """The rows for fitting, as a world of their own."""
         return self._rows(self.is_train)
@@ -68,7 +74,7 @@ class World:
 
 def lose_cells(
     world: World,
-    name: MechanismName,
+    name: MechanismName | None,
     loss_rate: float,
     rng: np.random.Generator,
     *,
@@ -79,7 +85,8 @@ def lose_cells(
     Parameters
     ----------
     world : World
-    name : {"mcar", "mar", "mnar"}
+    name : {"mcar", "mar", "mnar"} or None
+        None: nothing more is lost.
     loss_rate : float
         Share of the cells to lose, over the columns that are not spared.
     rng : Generator
@@ -90,6 +97,8 @@ def lose_cells(
     -----
     The mechanism is drawn once and is the same for train and test rows.
     """
+    if name is None:
+        return world
     mechanism = make_mechanism(name, world.truth, loss_rate, rng, spare=spare)
     lost = mechanism.lose(world.truth, rng)
     return replace(world, lost=lost | world.lost, mechanism=mechanism)
@@ -103,3 +112,8 @@ def nothing_lost(truth: pd.DataFrame) -> pd.DataFrame:
 def split_rows(n_rows: int, n_train: int) -> NDArray[np.bool_]:
     """The first ``n_train`` rows for fitting: rows of a simulated world have no order."""
     return np.arange(n_rows) < n_train
+
+
+def shuffled_split(n_rows: int, n_train: int, rng: np.random.Generator) -> NDArray[np.bool_]:
+    """Any ``n_train`` rows for fitting: rows of a real table may have an order."""
+    return rng.permutation(split_rows(n_rows, n_train))

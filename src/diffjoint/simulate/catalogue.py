@@ -1,0 +1,166 @@
+"""Every world by its name."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from diffjoint.errors import FileError, InputError
+from diffjoint.simulate.bayesian_network import bayesian_network
+from diffjoint.simulate.household import household_survey
+from diffjoint.simulate.mechanisms import MechanismName
+from diffjoint.simulate.mimic import mimic_iv_ed, mimic_iv_ed_demo, mimic_like
+from diffjoint.simulate.mimic.build import DEMO, FULL
+from diffjoint.simulate.real import (
+    acs,
+    acs_2018,
+    acs_2018_allocated,
+    ames,
+    ames_housing,
+    kdd_census,
+    kdd_census_1994,
+    telco,
+    telco_churn,
+    thyroid,
+    thyroid_disease,
+)
+from diffjoint.simulate.real.labelled import DataFolder
+from diffjoint.simulate.source import Source
+from diffjoint.simulate.world import World
+
+NETWORK_TRAIN_SHARE = 0.7
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A world that can be made.
+
+    Attributes
+    ----------
+    name : str
+    about : str
+        What it is, in a sentence.
+    make : callable
+        Takes ``seed``; ``mechanism`` and ``loss_rate`` unless its losses are its own; first the
+        number of rows if it is drawn; ``data`` if it is read.
+    source : Source or None
+        Where the table comes from; None if it is drawn.
+    own_losses : bool
+        Whether its cells got lost in life, so that no mechanism can be chosen.
+    """
+
+    name: str
+    about: str
+    make: Callable[..., World]
+    source: Source | None = None
+    own_losses: bool = False
+
+
+def make_world(
+    name: str,
+    *,
+    rows: int | None = None,
+    mechanism: MechanismName | None = "mcar",
+    loss_rate: float = 0.1,
+    seed: int = 0,
+    data: DataFolder = None,
+) -> World:
+    """A world by its name.
+
+    Parameters
+    ----------
+    name : str
+        A key of ``WORLDS``.
+    rows : int, optional
+        How many rows to draw; only of worlds that are drawn.
+    mechanism : {"mcar", "mar", "mnar"} or None
+        How cells get lost; None: nothing more is lost. Worlds with losses of their own ignore it.
+    loss_rate : float
+    seed : int
+    data : path, optional
+        The data folder of worlds that are read; the one that ``DIFFJOINT_DATA`` names if None.
+
+    Examples
+    --------
+    >>> make_world("bayesian-network", rows=100, mechanism="mar", loss_rate=0.2).truth.shape
+    (100, 5)
+    """
+    if name not in WORLDS:
+        raise InputError(f"There is no world {name!r}. There is {', '.join(WORLDS)}.")
+    entry = WORLDS[name]
+    options: dict[str, Any] = {"seed": seed}
+    if not entry.own_losses:
+        options |= {"mechanism": mechanism, "loss_rate": loss_rate}
+    if entry.source is not None:
+        if rows is not None:
+            raise InputError(f"{name} is a real table and has its own rows; got rows={rows}.")
+        return entry.make(data=data, **options)
+    if rows is None:
+        return entry.make(**options)
+    if rows < 2:
+        raise InputError(f"rows must be at least 2; got {rows}.")
+    return entry.make(rows, **options)
+
+
+def _network(rows: int = 20_000, **options: Any) -> World:
+    n_train = round(NETWORK_TRAIN_SHARE * rows)
+    return bayesian_network(n_train, rows - n_train, **options)
+
+
+def _mimic(data: DataFolder, **options: Any) -> World:
+    if data is None:
+        raise FileError(
+            f"{FULL.title}: no folder is named. Name the one that holds its tables as the data "
+            f"folder. To get them: {FULL.how_to_get}"
+        )
+    return mimic_iv_ed(data, **options)
+
+
+_ENTRIES = [
+    Entry("bayesian-network", "the paper's network of five columns", _network),
+    Entry(
+        "household-survey", "a small survey with skip logic: the built-in example", household_survey
+    ),
+    Entry("mimic-like-stand-in", "drawn stand-in for the paper's emergency stays", mimic_like),
+    Entry("mimic-iv-ed", "the paper's emergency stays", _mimic, FULL),
+    Entry("mimic-iv-ed-demo", "the same from the open demo", mimic_iv_ed_demo, DEMO),
+    Entry("telco-churn", "customers of a telephone company", telco_churn, telco.SOURCE),
+    Entry(
+        "telco-churn-no-gates",
+        "the same without the columns that say who has internet and telephone",
+        partial(telco_churn, gates=False),
+        telco.SOURCE,
+    ),
+    Entry("ames-housing", "houses sold in Ames, Iowa", ames_housing, ames.SOURCE),
+    Entry(
+        "ames-housing-no-gates",
+        "the same without the columns that are 0 where a thing does not exist",
+        partial(ames_housing, gates=False),
+        ames.SOURCE,
+    ),
+    Entry(
+        "thyroid-disease",
+        "patients, and blood values that were not always ordered",
+        thyroid_disease,
+        thyroid.SOURCE,
+    ),
+    *(
+        Entry(
+            f"acs-2018-{state}", f"people in {state.title()}", partial(acs_2018, state), acs.SOURCE
+        )
+        for state in acs.EDITIONS
+    ),
+    *(
+        Entry(
+            f"acs-2018-{state}-allocated",
+            f"people in {state.title()}, answers that they did not give taken out",
+            partial(acs_2018_allocated, state),
+            acs.SOURCE,
+            own_losses=True,
+        )
+        for state in acs.EDITIONS
+    ),
+    Entry("kdd-census-1994", "people asked in 1994", kdd_census_1994, kdd_census.SOURCE),
+]
+WORLDS: dict[str, Entry] = {entry.name: entry for entry in _ENTRIES}
+"""Every world by its name."""

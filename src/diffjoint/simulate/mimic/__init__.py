@@ -1,0 +1,6 @@
+"""Emergency department stays: built from MIMIC-IV-ED, or a stand-in drawn to look like them."""
+
+from diffjoint.simulate.mimic.build import mimic_iv_ed, mimic_iv_ed_demo
+from diffjoint.simulate.mimic.stand_in import mimic_like
+
+__all__ = ["mimic_iv_ed", "mimic_iv_ed_demo", "mimic_like"]

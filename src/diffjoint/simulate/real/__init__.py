@@ -1,0 +1,16 @@
+"""Real tables whose empty cells come with the reason why they are empty."""
+
+from diffjoint.simulate.real.acs import acs_2018, acs_2018_allocated
+from diffjoint.simulate.real.ames import ames_housing
+from diffjoint.simulate.real.kdd_census import kdd_census_1994
+from diffjoint.simulate.real.telco import telco_churn
+from diffjoint.simulate.real.thyroid import thyroid_disease
+
+__all__ = [
+    "acs_2018",
+    "acs_2018_allocated",
+    "ames_housing",
+    "kdd_census_1994",
+    "telco_churn",
+    "thyroid_disease",
+]

@@ -1,0 +1,76 @@
+"""From a table of text with its labels to a world."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from diffjoint.simulate.mechanisms import MechanismName
+from diffjoint.simulate.world import World, lose_cells, nothing_lost, shuffled_split
+
+TRAIN_SHARE = 0.7
+
+DataFolder = str | os.PathLike[str] | None
+
+
+def names(text: str) -> list[str]:
+    """Column names, written one after the other with commas."""
+    return [name.strip() for name in text.split(",")]
+
+
+def read_text(path: Path | Any, **options: Any) -> pd.DataFrame:
+    """Every cell as it is written: no token is taken for a missing value."""
+    table: pd.DataFrame = pd.read_csv(path, dtype=str, keep_default_na=False, **options)
+    return table
+
+
+def labelled_world(
+    name: str,
+    text: pd.DataFrame,
+    meaningful: pd.DataFrame,
+    *,
+    numbers: Mapping[str, str],
+    seed: int,
+    gone: pd.DataFrame | None = None,
+    mechanism: MechanismName | None = None,
+    loss_rate: float = 0.0,
+) -> World:
+    """A world from a real table.
+
+    Parameters
+    ----------
+    name : str
+    text : DataFrame of str
+    meaningful : bool DataFrame
+        Cells in which there is nothing to fill in.
+    numbers : mapping
+        "continuous" or "integer" for columns of numbers; the others are categorical.
+    seed : int
+    gone : bool DataFrame, optional
+        Cells that the table came without; nobody knows what was there.
+    mechanism : {"mcar", "mar", "mnar"} or None
+        How to lose further cells; None: lose no more.
+    loss_rate : float
+    """
+    rng = np.random.default_rng(seed)
+    columns = [str(column) for column in text]
+    gone = nothing_lost(text) if gone is None else gone
+    truth = text.mask(meaningful | gone).reset_index(drop=True)
+    for column, kind in numbers.items():
+        truth[column] = pd.to_numeric(truth[column]).astype(
+            "Int64" if kind == "integer" else "float64"
+        )
+    world = World(
+        name=name,
+        seed=seed,
+        truth=truth,
+        meaningful=meaningful.reset_index(drop=True),
+        lost=gone.reset_index(drop=True),
+        mm_columns=[column for column in columns if meaningful[column].any()],
+        column_kinds={column: numbers.get(column, "categorical") for column in columns},
+        is_train=shuffled_split(len(truth), round(TRAIN_SHARE * len(truth)), rng),
+    )
+    return lose_cells(world, mechanism, loss_rate, rng)

@@ -1,0 +1,160 @@
+"""Real tables with labels: where the data folder is, all of them; everywhere, what can go wrong."""
+
+import os
+
+import pandas as pd
+import pytest
+
+from diffjoint.errors import FileError, InputError
+from diffjoint.metrics import mm_scores, token_accuracy
+from diffjoint.simulate import WORLDS, acs_2018, acs_2018_allocated, make_world, telco_churn
+from diffjoint.simulate.real.labelled import labelled_world
+from diffjoint.simulate.source import DATA_SETTING, Source
+
+needs_data = pytest.mark.skipif(
+    not os.environ.get(DATA_SETTING),
+    reason=f"real tables are not here: set {DATA_SETTING} to their folder (docs/worlds.md)",
+)
+READ = [name for name, entry in WORLDS.items() if entry.source and name != "mimic-iv-ed"]
+
+SHAPES = {
+    "mimic-iv-ed-demo": (207, 30, 4),
+    "telco-churn": (7043, 20, 8),
+    "telco-churn-no-gates": (7043, 18, 8),
+    "ames-housing": (2930, 80, 15),
+    "ames-housing-no-gates": (2930, 69, 15),
+    "thyroid-disease": (2799, 23, 5),
+    "acs-2018-wyoming": (5740, 40, 28),
+    "acs-2018-delaware": (9123, 40, 28),
+    "acs-2018-wyoming-allocated": (5740, 40, 28),
+    "acs-2018-delaware-allocated": (9123, 40, 28),
+    "kdd-census-1994": (49816, 39, 21),
+}
+
+
+@needs_data
+@pytest.mark.parametrize("name", READ)
+def test_a_real_table_becomes_a_world(name):
+    world = make_world(name, seed=3)
+    assert (*world.truth.shape, len(world.mm_columns)) == SHAPES[name]
+    assert world.name == name
+    assert (world.observed_table.isna() == (world.meaningful | world.lost)).all(axis=None)
+    assert not (world.meaningful & world.truth.notna()).any(axis=None)
+    assert not world.meaningful.drop(columns=world.mm_columns).any(axis=None)
+    assert set(world.column_kinds) == set(world.truth.columns)
+    assert 0 < len(world.test.truth) < len(world.train.truth)
+    assert mm_scores(world, world.meaningful)["f1"] == 1.0
+
+
+@needs_data
+@pytest.mark.parametrize("name", [name for name in READ if not WORLDS[name].own_losses])
+@pytest.mark.parametrize("mechanism", ["mcar", "mar", "mnar"])
+def test_losses_come_at_the_rate_asked_for(name, mechanism):
+    own = make_world(name, mechanism=None).lost
+    world = make_world(name, mechanism=mechanism, loss_rate=0.3, seed=1)
+    fresh = world.lost.to_numpy()[~own.to_numpy()].mean()
+    tolerance = 0.005 if len(world.truth) > 2000 else 0.02
+    assert fresh == pytest.approx(0.3, abs=tolerance)
+
+
+@needs_data
+def test_without_its_gates_a_table_is_the_same_but_for_them():
+    whole, hard = (
+        telco_churn(gates=gates, mechanism=None).truth.drop(
+            columns=["InternetService", "PhoneService"], errors="ignore"
+        )
+        for gates in (True, False)
+    )
+    pd.testing.assert_frame_equal(whole, hard)
+
+
+@needs_data
+def test_telco_gates_decide_what_is_meaningful():
+    truth = telco_churn(mechanism=None).truth
+    assert (truth["StreamingTV"].isna() == (truth["InternetService"] == "No")).all()
+    assert (truth["MultipleLines"].isna() == (truth["PhoneService"] == "No")).all()
+    assert (truth.loc[truth["TotalCharges"].isna(), "tenure"] == 0).all()
+
+
+@needs_data
+def test_what_nobody_knows_is_lost_and_not_judged():
+    world = make_world("ames-housing", mechanism=None)
+    assert world.lost["Lot Frontage"].sum() == 490
+    assert (~world.known).to_numpy().sum() == world.lost.to_numpy().sum()
+    assert world.meaningful["Garage Yr Blt"].sum() == 157
+    assert world.lost["Garage Yr Blt"].sum() == 2
+    assert token_accuracy(world, world.observed_table) == 1.0
+
+
+@needs_data
+def test_thyroid_traps():
+    world = make_world("thyroid-disease", mechanism=None)
+    assert set(world.truth["class"].dropna()) == {"negative", "sick"}
+    assert world.truth["age"].max() < 120
+    assert (world.lost["sex"].sum(), world.lost["age"].sum()) == (110, 1)
+
+
+@needs_data
+def test_the_census_keeps_only_the_rows_with_right_labels():
+    world = make_world("kdd-census-1994", mechanism=None)
+    assert world.meaningful["same_house_a_year_ago"].sum() == 723
+    assert not world.truth.isin(["?", "Not in universe"]).any(axis=None)
+    assert (world.lost["hispanic_origin"].sum(), world.lost["father_born_in"].sum()) == (320, 1727)
+
+
+@needs_data
+def test_answers_that_were_not_given_are_lost_where_the_question_applies():
+    whole, allocated = acs_2018(mechanism=None), acs_2018_allocated()
+    pd.testing.assert_frame_equal(whole.meaningful, allocated.meaningful)
+    assert not (allocated.lost & allocated.meaningful).any(axis=None)
+    assert allocated.lost["PINCP"].sum() == 1112
+    assert allocated.lost["POVPIP"].sum() == 0
+    seen = allocated.observed_table.notna()
+    assert whole.truth[seen].equals(allocated.truth[seen])
+
+
+def test_an_unknown_state_is_refused():
+    with pytest.raises(InputError, match="state must be one of wyoming, delaware; got 'texas'"):
+        acs_2018("texas")
+
+
+def test_an_absent_file_says_what_to_download(tmp_path, monkeypatch):
+    with pytest.raises(FileError, match="is not there. To get it: download Telco-Customer-Churn"):
+        telco_churn(data=tmp_path)
+    monkeypatch.delenv(DATA_SETTING, raising=False)
+    with pytest.raises(FileError, match="Set DIFFJOINT_DATA to a folder with telco_churn/Telco"):
+        telco_churn()
+
+
+def test_another_edition_is_refused(tmp_path):
+    folder = tmp_path / "telco_churn"
+    folder.mkdir()
+    (folder / "Telco-Customer-Churn.csv").write_text("customerID,TotalCharges\na,1\n")
+    with pytest.raises(FileError, match="expected 7,043 rows x 21 columns; got 1 x 2"):
+        telco_churn(data=tmp_path)
+
+
+def test_labels_in_the_wrong_place_are_refused():
+    source = Source("A table", "a", "ask for it.", "none")
+    with pytest.raises(FileError, match="b: 2 expected, 1 found.*To get the right one: ask for it"):
+        source.check_labels(pd.DataFrame({"a": [True], "b": [True]}), {"a": 1, "b": 2})
+
+
+def test_a_labelled_table_keeps_both_reasons_apart():
+    text = pd.DataFrame({"n": ["1", "NA", ""], "t": ["x", "y", "x"]})
+    world = labelled_world(
+        "mine", text, text == "NA", gone=text == "", numbers={"n": "integer"}, seed=0
+    )
+    assert world.truth["n"].tolist() == [1, pd.NA, pd.NA]
+    assert world.mm_columns == ["n"]
+    assert world.known["n"].tolist() == [True, True, False]
+    guess = world.truth.fillna({"n": 5})
+    assert token_accuracy(world, guess) == 0.0, "the unknown cell does not count"
+    assert token_accuracy(world, world.truth) == 1.0
+
+
+def test_unknown_names_and_rows_of_real_tables_are_refused():
+    with pytest.raises(InputError, match="There is no world 'telco'. There is bayesian-network"):
+        make_world("telco")
+    with pytest.raises(InputError, match="has its own rows"):
+        make_world("telco-churn", rows=5)
