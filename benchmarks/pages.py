@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-PAGE = Path(__file__).parents[1] / "docs" / "results.md"
+DOCS = Path(__file__).parents[1] / "docs"
+RESULTS_PAGE = DOCS / "results.md"
 
 
 def write(path: Path, text: str) -> None:
@@ -12,8 +13,10 @@ def write(path: Path, text: str) -> None:
     beside.replace(path)
 
 
-def show_in(name: str, text: str) -> None:
-    """Put a table between its marks on the results page."""
-    before, start, rest = PAGE.read_text(encoding="utf-8").partition(f"<!-- {name} -->\n")
+def show_in(name: str, text: str, page: Path = RESULTS_PAGE) -> None:
+    """Put a text between its marks on a page."""
+    before, start, rest = page.read_text(encoding="utf-8").partition(f"<!-- {name} -->\n")
+    if not start:
+        raise ValueError(f"{page} has no mark <!-- {name} -->: add it, and <!-- end --> after it.")
     _, end, after = rest.partition("<!-- end -->")
-    write(PAGE, before + start + text + end + after)
+    write(page, before + start + text + end + after)

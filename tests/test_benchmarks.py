@@ -3,7 +3,10 @@
 import json
 
 import pandas as pd
-from benchmarks import bayes_limit, reduced_paper
+import pytest
+from benchmarks import bayes_limit, check_limit, downstream, pages, reduced_paper, worlds
+
+from diffjoint.simulate import bayesian_network, household_survey
 
 
 def test_the_reduced_paper_run_measures_every_pass(tmp_path, capsys):
@@ -31,3 +34,74 @@ def test_runs_that_have_a_result_are_not_made_again(tmp_path):
     (tmp_path / "small-or.json").write_text(json.dumps({"passes": []}))
     reduced_paper.main(["--quick", "--only", "small-or", "--results", str(tmp_path)])
     assert json.loads((tmp_path / "small-or.json").read_text()) == {"passes": []}
+
+
+def test_the_limit_is_checked_under_every_mechanism_and_ratio(tmp_path, monkeypatch):
+    monkeypatch.setattr(check_limit, "RATIOS", (40,))
+    check_limit.main(["--quick", "--results", str(tmp_path / "check.csv")])
+    results = pd.read_csv(tmp_path / "check.csv")
+    assert results["mechanism"].tolist() == ["mcar", "mar", "mnar"]
+    assert (results["ACC"] < 3 * results["ACC_error"]).all()
+    assert (results["Brier"] > -3 * results["Brier_error"]).all()
+
+
+def test_a_limit_that_lies_is_found_out():
+    """Said probabilities that are off by a tenth are many standard errors away."""
+    world = bayesian_network(0, 20_000, loss_rate=0.3)
+    posterior = check_limit.bayes_posterior(world)
+    honest = check_limit.calibration(world, posterior)
+    assert honest["largest_z"] < 4.5
+    posterior.meaningful.update((posterior.meaningful + 0.1).clip(upper=1.0))
+    assert check_limit.calibration(world, posterior)["largest_z"] > 6
+
+
+def test_downstream_references_are_measured(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(downstream, "RATIOS", (10, 40))
+    monkeypatch.setattr(downstream, "GRID", {"max_depth": (3,), "n_estimators": (20,)})
+    downstream.main(["--quick", "--results", str(tmp_path / "downstream.csv")])
+    results = pd.read_csv(tmp_path / "downstream.csv")
+    best = results.pivot_table(index=["target", "ratio"], columns="train on", values="macro_f1")
+    assert (best["true table"] > best["mean and mode"] + 10).all()
+    assert "mean/mode in the paper" in capsys.readouterr().out
+
+
+def test_downstream_leaves_out_numbers_that_can_be_meaningful():
+    world = bayesian_network(80, 20)
+    features = downstream._features(world, "D3", world.truth)
+    assert list(features) == ["C2", "D1", "D2"]
+    assert set(features["D2"].cat.categories) == {"0", "1", "2", "na"}
+    assert (features["D2"] == "na").sum() == world.meaningful["D2"].sum()
+
+
+def test_a_class_never_learnt_scores_as_a_coin():
+    """Trained without NA, P(NA) is zero throughout: an area of one half for that class."""
+    world = bayesian_network(400, 200)
+    settings = {"max_depth": 3, "n_estimators": 20}
+    filled = downstream.mean_and_mode(world)
+    assert filled.notna().all(axis=None)
+    scores = downstream.downstream_scores(world, "D3", filled, settings)
+    truth = downstream.downstream_scores(world, "D3", world.train.truth, settings)
+    assert scores["roc_auc"] < truth["roc_auc"] - 0.1
+    constant = filled.assign(D3=0.0)
+    assert downstream.downstream_scores(world, "D3", constant, settings)["roc_auc"] == 0.5
+
+
+def test_settings_are_chosen_by_held_out_macro_f1(monkeypatch):
+    monkeypatch.setattr(downstream, "GRID", {"max_depth": (1, 4), "n_estimators": (1, 30)})
+    chosen = downstream.choose_settings(bayesian_network(1000, 10), "D2")
+    assert chosen == {"max_depth": 4, "n_estimators": 30}
+
+
+def test_a_world_is_drawn(tmp_path):
+    worlds.main(["--only", "household-survey", "--pictures", str(tmp_path)])
+    assert (tmp_path / "household-survey.png").read_bytes().startswith(b"\x89PNG")
+    assert not household_survey(20, mechanism=None).lost.any(axis=None)
+
+
+def test_a_page_without_the_mark_is_refused(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("<!-- a -->\nold\n<!-- end -->\n")
+    pages.show_in("a", "new\n", page)
+    assert page.read_text() == "<!-- a -->\nnew\n<!-- end -->\n"
+    with pytest.raises(ValueError, match="has no mark <!-- b -->"):
+        pages.show_in("b", "new\n", page)

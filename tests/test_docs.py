@@ -6,7 +6,10 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from benchmarks import bayes_limit, reduced_paper
+from benchmarks import bayes_limit, check_limit, downstream, reduced_paper, worlds
+
+from diffjoint.errors import FileError
+from diffjoint.simulate import WORLDS, make_world
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -28,9 +31,26 @@ def test_the_results_page_shows_the_result_files():
     assert shown in (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
 
 
-def test_the_results_page_shows_the_limits():
-    shown = bayes_limit.markdown(pd.read_csv(bayes_limit.RESULTS))
+@pytest.mark.parametrize(
+    "made", [bayes_limit, check_limit, downstream], ids=lambda made: made.__name__
+)
+def test_the_results_page_shows_the_measured_tables(made):
+    shown = made.markdown(pd.read_csv(made.RESULTS))
     assert shown in (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", WORLDS)
+def test_the_page_of_worlds_says_what_each_world_is(name):
+    page = (ROOT / "docs" / "worlds.md").read_text(encoding="utf-8")
+    assert f"## {name}\n" in page
+    if name in worlds.NO_DATA:
+        return
+    assert (ROOT / "docs" / "worlds" / f"{name}.png").exists()
+    try:
+        world = make_world(name, mechanism=None)
+    except FileError as error:
+        pytest.skip(str(error))
+    assert worlds.section(WORLDS[name], world) in page
 
 
 def test_the_readme_quotes_the_result_files():
