@@ -22,6 +22,7 @@ RESULTS = Path(__file__).parent / "results" / "bayes_limit.csv"
 MECHANISMS = ("mcar", "mar", "mnar")
 RATIOS = (10, 20, 30, 40)
 SEEDS = range(5)
+MEASURES = ("ACC", "F1", "best F1", "AUC", "Brier", "RMSE")
 PAPER_ACC = {
     "mcar": (78.34, 69.35, 63.65, 65.92),
     "mar": (75.32, 66.16, 57.06, 67.99),
@@ -50,6 +51,7 @@ def limit(mechanism: str, ratio: int, seed: int, sizes: tuple[int, int]) -> dict
         "seed": seed,
         "ACC": 100 * token_accuracy(world, posterior.completed),
         "F1": 100 * scores["f1"],
+        "best F1": 100 * mm_scores(world, posterior.calls_for_f1)["f1"],
         "AUC": 100 * scores["auc"],
         "Brier": scores["brier"],
         "RMSE": lost_errors(world, posterior.completed)["rmse"],
@@ -60,18 +62,18 @@ def limit(mechanism: str, ratio: int, seed: int, sizes: tuple[int, int]) -> dict
 def markdown(results: pd.DataFrame) -> str:
     """Means over seeds, with the paper's Diff-Joint beside them."""
     lines = [
-        "| mechanism | ratio | ACC | F1 | AUC | Brier | RMSE | paper's ACC | paper's RMSE |\n",
-        "| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n",
+        "| mechanism | ratio | ACC | F1 | best F1 | AUC | Brier | RMSE | paper's ACC | RMSE |\n",
+        "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n",
     ]
     for mechanism, (i, ratio) in product(MECHANISMS, enumerate(RATIOS)):
         cell = results[(results["mechanism"] == mechanism) & (results["ratio"] == ratio)]
         if cell.empty:
-            lines.append(f"| {mechanism.upper()} | {ratio} | not run | | | | | | |\n")
+            lines.append(f"| {mechanism.upper()} | {ratio} | not run | | | | | | | |\n")
             continue
-        acc, f1, auc, brier, rmse = cell[["ACC", "F1", "AUC", "Brier", "RMSE"]].mean()
+        acc, f1, best, auc, brier, rmse = cell[[*MEASURES]].mean()
         lines.append(
-            f"| {mechanism.upper()} | {ratio} | {acc:.1f} | {f1:.1f} | {auc:.1f} | {brier:.3f} | "
-            f"{rmse:.2f} | {PAPER_ACC[mechanism][i]} | {PAPER_RMSE[mechanism][i]} |\n"
+            f"| {mechanism.upper()} | {ratio} | {acc:.1f} | {f1:.1f} | {best:.1f} | {auc:.1f} | "
+            f"{brier:.3f} | {rmse:.2f} | {PAPER_ACC[mechanism][i]} | {PAPER_RMSE[mechanism][i]} |\n"
         )
     return "".join(lines)
 

@@ -275,22 +275,38 @@ def test_simulate_impute_and_score(tmp_path, capsys):
 
 
 def test_the_truth_scores_full_marks(tmp_path, capsys):
-    assert run("simulate", "household-survey", "--rows", 80, "--out", tmp_path, "-q") == 0
-    assert run("score", tmp_path, tmp_path / "truth.csv") == 0
+    world = tmp_path / "world"
+    assert run("simulate", "household-survey", "--rows", 80, "--out", world, "-q") == 0
+    assert run("score", world, world / "truth.csv") == 0
     shown = capsys.readouterr().out
     assert "pooled            1.000      1.000   1.000" in shown
     assert "token accuracy: 1\n" in shown
 
 
-def test_test_rows_and_a_mask_can_be_scored(tmp_path, capsys):
-    simulate = ["bayesian-network", "--rows", 200, "--format", "parquet", "--out", tmp_path]
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_test_rows_and_a_mask_can_be_scored(form, tmp_path, capsys):
+    folder = tmp_path / "world"
+    simulate = ["bayesian-network", "--rows", 200, "--format", form, "--out", folder]
     assert run("simulate", *simulate, "--quiet") == 0
-    test = pd.read_parquet(tmp_path / "test.parquet")
-    test.isna().to_csv(tmp_path / "mask.csv", index=False)
-    test.fillna(0).to_csv(tmp_path / "filled.csv", index=False)
-    options = ["--split", "test", "--mask", tmp_path / "mask.csv", "--json"]
-    assert run("score", tmp_path, tmp_path / "filled.csv", *options) == 0
-    assert json.loads(capsys.readouterr().out)["meaningful"]["pooled"]["recall"] == 1.0
+    test = bayesian_network(140, 60).test
+    test.truth.fillna(9).to_csv(tmp_path / "filled.csv", index=False)
+    test.meaningful.to_csv(tmp_path / "right.csv", index=False)
+    (test.meaningful & False).to_csv(tmp_path / "none.csv", index=False)
+    for name, f1, accuracy in (("right", 1.0, 1.0), ("none", 0.0, None)):
+        options = ["--split", "test", "--mask", tmp_path / f"{name}.csv", "--json"]
+        assert run("score", folder, tmp_path / "filled.csv", *options) == 0
+        scores = json.loads(capsys.readouterr().out)
+        assert scores["meaningful"]["pooled"]["f1"] == f1
+        assert accuracy in (None, scores["token_accuracy"])
+
+
+def test_changed_observed_cells_are_told(tmp_path, capsys):
+    folder = tmp_path / "world"
+    assert run("simulate", "bayesian-network", "--rows", 100, "--out", folder, "--quiet") == 0
+    truth = pd.read_csv(folder / "truth.csv")
+    truth.assign(C2=truth["C2"].round()).to_csv(tmp_path / "rounded.csv", index=False)
+    assert run("score", folder, tmp_path / "rounded.csv") == 0
+    assert "Observed cells that are not as they were: C2 (" in capsys.readouterr().err
 
 
 def test_simulate_lists_its_worlds(capsys):
@@ -308,9 +324,15 @@ def test_simulate_lists_its_worlds(capsys):
         (["bayesian-network", "--out", "x", "--format", "xls"], "--format must be one of 'csv'"),
         (["bayesian-network", "--out", "x", "--rows", "1"], "rows must be at least 2"),
         (["acs-2018-wyoming-allocated", "--out", "x", "--ratio", "5"], "has losses of its own"),
+        (
+            ["bayesian-network", "--out", "x", "--ratio", "5", "--mechanism", "none"],
+            "loses nothing",
+        ),
+        (["bayesian-network", "--out", "."], "is there already"),
     ],
 )
 def test_simulate_says_what_is_wrong(arguments, message, tmp_path, monkeypatch, capsys):
+    (tmp_path / "mine.txt").touch()
     monkeypatch.chdir(tmp_path)
     assert run("simulate", *arguments) == 2
     assert message in capsys.readouterr().err

@@ -44,9 +44,12 @@ from diffjoint.persist import check_writable
 from diffjoint.simulate import WORLDS, World, make_world
 from diffjoint.table import Schema, infer_schema, open_table
 from diffjoint.world_files import (
-    n_observed_changed,
+    check_new,
     na_values_of,
-    read_about,
+    observed_changed,
+    read_calls,
+    read_completed,
+    read_probabilities,
     read_world,
     save_world,
 )
@@ -366,9 +369,16 @@ def simulate(
             "--list shows the worlds."
         )
     check_choice("--format", ending, TABLE_FORMATS)
+    check_new(out)
     world = _world_asked_for(name, rows, mechanism, ratio, seed, data)
     paths = save_world(world, out, f".{ending}")
-    _say(f"Wrote {', '.join(path.name for path in paths)} to {out}.", quiet)
+    n_rows, n_columns = world.truth.shape
+    _say(
+        f"{n_rows:,} rows, {n_columns} columns; {_share(world.meaningful)} of the cells are "
+        f"meaningful, {_share(world.lost & ~world.meaningful)} lost.\n"
+        f"Wrote {', '.join(path.name for path in paths)} to {out}.",
+        quiet,
+    )
     _say(_next_command(world, out, ending), quiet)
 
 
@@ -400,22 +410,30 @@ def score(
     proba: Annotated[
         str | None, typer.Option(metavar="FILE", help="How likely each cell is meaningful.")
     ] = None,
+    na_values: NaValues = None,
+    encoding: Encoding = "utf-8",
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Judge a completed table against a world's truth."""
     check_choice("--split", split, ("all", "train", "test"))
     world = read_world(folder)
     world = world if split == "all" else getattr(world, split)
-    table = read_about(world, completed)
-    calls = table.isna() if mask is None else read_about(world, mask).astype(bool)
-    likely = None if proba is None else read_about(world, proba)
+    tokens = None if na_values is None else na_values.split(",")
+    table = read_completed(world, completed, tokens, encoding)
+    changed = observed_changed(world, table)
+    calls = table.isna() if mask is None else read_calls(world, mask)
+    table = table.mask(calls)
+    likely = None if proba is None else read_probabilities(world, proba)
     by_column = mm_scores_by_column(world, calls, likely)
     measures = {
         "token_accuracy": token_accuracy(world, table),
         "lost_accuracy": lost_accuracy(world, table),
         **lost_errors(world, table),
-        "observed_cells_changed": n_observed_changed(world, table),
+        "observed_cells_changed": int(changed.sum()),
     }
+    if changed.any():
+        listed = ", ".join(f"{name} ({n:,})" for name, n in changed[changed > 0].items())
+        _say(f"Observed cells that are not as they were: {listed}.", quiet=False)
     if as_json:
         scores = {"world": world.name, "meaningful": by_column.to_dict("index"), **measures}
         typer.echo(json.dumps(_without_nan(scores), indent=2))
@@ -568,12 +586,14 @@ def _world_asked_for(
     seed: int,
     data: Path | None,
 ) -> World:
+    if mechanism == "none" and ratio is not None:
+        raise InputError("--mechanism none loses nothing; leave out --ratio, or the mechanism.")
     if name in WORLDS and WORLDS[name].own_losses and (mechanism, ratio) != (None, None):
         raise InputError(
             f"{name} has losses of its own; leave out --mechanism and --ratio, or take "
             f"{name.removesuffix('-allocated')}."
         )
-    chosen, percent = mechanism or "mcar", 10.0 if ratio is None else ratio
+    chosen, percent = (mechanism or "mcar").lower(), 10.0 if ratio is None else ratio
     check_choice("--mechanism", chosen, ("mcar", "mar", "mnar", "none"))
     if not 0 < percent < 100:
         raise InputError(f"--ratio is a percentage between 0 and 100; got {percent:g}.")
@@ -585,6 +605,10 @@ def _world_asked_for(
         seed=seed,
         data=data,
     )
+
+
+def _share(cells: pd.DataFrame) -> str:
+    return f"{cells.to_numpy().mean():.1%}"
 
 
 def _next_command(world: World, folder: Path, ending: str) -> str:

@@ -23,6 +23,8 @@ from sklearn.metrics import (
 from diffjoint.simulate import World
 
 N_CALIBRATION_BINS = 10
+_CALL_MEASURES = ("precision", "recall", "f1")
+_PROBABILITY_MEASURES = ("auc", "brier", "calibration_error")
 
 
 def mm_scores(
@@ -47,7 +49,7 @@ def mm_scores(
     -------
     dict
         precision, recall, f1; with ``probability`` also auc, brier, calibration_error. AUC is NaN
-        where all missing cells are of one kind.
+        where all missing cells are of one kind, everything where no cell is missing.
 
     Examples
     --------
@@ -61,10 +63,11 @@ def mm_scores(
     missing = world.observed_table[chosen].isna().to_numpy()
     truly = world.meaningful[chosen].to_numpy()[missing]
     called = np.asarray(meaningful[chosen], dtype=bool)[missing]
-    precision, recall, f1, _ = precision_recall_fscore_support(
-        truly, called, average="binary", zero_division=0.0
-    )
-    scores = {"precision": float(precision), "recall": float(recall), "f1": float(f1)}
+    if len(truly) == 0:
+        names = _CALL_MEASURES if probability is None else _CALL_MEASURES + _PROBABILITY_MEASURES
+        return dict.fromkeys(names, float("nan"))
+    found = precision_recall_fscore_support(truly, called, average="binary", zero_division=0.0)
+    scores = dict(zip(_CALL_MEASURES, map(float, found[:3]), strict=True))
     if probability is None:
         return scores
     likely = np.asarray(probability[chosen], dtype=float)[missing]
@@ -140,7 +143,7 @@ def lost_errors(world: World, completed: pd.DataFrame) -> dict[str, float]:
         lost = world.lost[name].to_numpy() & ~np.isnan(truth)
         guess = completed[name].to_numpy(dtype=float, na_value=np.nan)
         pairs.append(np.column_stack([truth[lost], guess[lost]]))
-        scales.append(np.full(int(lost.sum()), np.nanstd(truth)))
+        scales.append(np.full(int(lost.sum()), np.nanstd(truth) or 1.0))
     cells = np.concatenate(pairs) if pairs else np.empty((0, 2))
     if len(cells) == 0 or np.isnan(cells).any():
         return dict.fromkeys(("rmse", "mae", "standardised_rmse", "standardised_mae"), float("nan"))

@@ -93,3 +93,21 @@ def test_no_other_decision_beats_the_limit(mechanism):
 def test_other_worlds_have_no_known_limit():
     with pytest.raises(InputError, match="The Bayes limit is known for Bayesian-network worlds"):
         bayes_posterior(household_survey(50))
+
+
+def test_the_limit_of_accuracy_is_the_likeliest_state():
+    """NA is kept where it is likelier than every value, not where it is likelier than all."""
+    world = bayesian_network(0, 100_000, loss_rate=0.4)
+    posterior = bayes_posterior(world)
+    halved = world.observed_table.copy()
+    for name in ("D2", "D3"):
+        best = posterior.level[name].idxmax(axis=1).astype(float)
+        halved[name] = halved[name].where(halved[name].notna() | posterior.calls[name], best)
+    assert token_accuracy(world, posterior.completed) > token_accuracy(world, halved)
+
+
+def test_calls_for_f1_have_the_higher_f1():
+    world = bayesian_network(0, 60_000, mechanism="mnar", loss_rate=0.4, seed=0)
+    posterior = bayes_posterior(world)
+    at_half = mm_scores(world, posterior.calls)["f1"]
+    assert mm_scores(world, posterior.calls_for_f1)["f1"] > at_half + 0.003

@@ -1,22 +1,16 @@
 """Emergency stays: a raw folder made by hand, the open demo, and the stand-in."""
 
-import os
-
 import numpy as np
 import pandas as pd
 import pytest
 
-from diffjoint.errors import FileError
-from diffjoint.simulate import DATA_SETTING, make_world, mimic_iv_ed, mimic_iv_ed_demo, mimic_like
+from diffjoint.errors import FileError, UntypicalWarning
+from diffjoint.simulate import make_world, mimic_iv_ed, mimic_iv_ed_demo, mimic_like
 from diffjoint.simulate.mimic.build import build_stays, read_tables, with_medians, with_scores
 from diffjoint.simulate.mimic.columns import COLUMN_KINDS, MM_COLUMNS, meaningful_cells
 from diffjoint.simulate.mimic.comorbidities import conditions_of
 from diffjoint.simulate.mimic.scores import CHARLSON_POINTS, charlson_score, news_score
 
-needs_data = pytest.mark.skipif(
-    not os.environ.get(DATA_SETTING),
-    reason=f"the MIMIC-IV demos are not here: set {DATA_SETTING} to their folder (docs/worlds.md)",
-)
 PAPER_RATES = dict(zip(MM_COLUMNS, (9.06, 8.70, 13.82, 15.17), strict=True))
 
 RAW = {
@@ -248,7 +242,8 @@ def test_the_papers_chances(column, ill, chance):
 
 
 def test_a_raw_folder_becomes_a_world(folder):
-    world = mimic_iv_ed(folder, mechanism=None)
+    with pytest.warns(UntypicalWarning, match="gives 4 stays; the paper's table, from version 1.0"):
+        world = mimic_iv_ed(folder, mechanism=None)
     assert list(world.truth) == list(COLUMN_KINDS)
     assert (world.truth.shape, world.is_train.sum()) == ((4, 30), 3)
     assert (world.truth.isna() == world.meaningful).all(axis=None)
@@ -272,9 +267,11 @@ def test_a_table_without_its_columns_is_named(folder):
         mimic_iv_ed(folder)
 
 
-@needs_data
 def test_the_open_demo_builds_end_to_end():
-    world = mimic_iv_ed_demo(loss_rate=0.2)
+    try:
+        world = mimic_iv_ed_demo(loss_rate=0.2)
+    except FileError as error:
+        pytest.skip(str(error))
     assert (world.truth.shape, world.is_train.sum()) == ((207, 30), 166)
     assert (world.truth.isna() == world.meaningful).all(axis=None), "medians fill the rest"
     assert world.truth["age"].between(18, 110).all()
@@ -316,3 +313,25 @@ def test_the_stand_in_is_the_same_for_the_same_seed():
     first, again, other = (mimic_like(500, seed).observed_table for seed in (1, 1, 2))
     pd.testing.assert_frame_equal(first, again)
     assert not first.equals(other)
+
+
+def test_stays_are_in_the_order_that_the_split_was_drawn_in(folder):
+    path = folder / "ed" / "edstays.csv"
+    header, *rows = path.read_text().splitlines()
+    before = build_stays(read_tables(folder))
+    path.write_text("\n".join([header, *reversed(rows)]))
+    pd.testing.assert_frame_equal(build_stays(read_tables(folder)), before)
+
+
+def test_the_demo_does_not_pass_for_the_full_table(folder):
+    (folder / "demo_subject_id.csv").write_text("subject_id\n1\n")
+    with pytest.raises(FileError, match="holds the open demo, not the full tables"):
+        mimic_iv_ed(folder)
+    with pytest.raises(FileError, match="mimic_iv_ed is not there"):
+        make_world("mimic-iv-ed")
+
+
+def test_the_full_table_is_found_in_the_data_folder(folder, tmp_path):
+    folder.rename(tmp_path.parent / "mimic_iv_ed")
+    with pytest.warns(UntypicalWarning):
+        assert len(make_world("mimic-iv-ed", data=tmp_path.parent).truth) == 4

@@ -66,12 +66,25 @@ class Posterior:
         return self.meaningful > 0.5
 
     @property
+    def calls_for_f1(self) -> pd.DataFrame:
+        """The calls with the highest expected F1: those above a threshold of about half of it."""
+        likely = np.sort(self.meaningful.to_numpy()[self.observed_table.isna()])[::-1]
+        expected = 2 * likely.cumsum() / (np.arange(1, len(likely) + 1) + likely.sum())
+        above: pd.DataFrame = self.meaningful >= likely[expected.argmax()]
+        return above
+
+    @property
     def completed(self) -> pd.DataFrame:
-        """The table under these calls; lost cells get their mean or their likeliest value."""
+        """The likeliest state of each cell, NA among them; the mean of numbers not called."""
         completed = self.observed_table.copy()
         for name in _COLUMNS:
-            best = self.level[name].idxmax(axis=1) if name in self.level else self.mean[name]
-            fill = completed[name].isna() & ~self.calls[name]
+            kept = self.calls[name]
+            if name in self.level:
+                best = self.level[name].idxmax(axis=1)
+                kept = self.meaningful[name] > self.level[name].max(axis=1)
+            else:
+                best = self.mean[name]
+            fill = completed[name].isna() & ~kept
             completed[name] = completed[name].where(~fill, best.astype(float))
         return completed
 

@@ -1,8 +1,10 @@
 """Every world by its name."""
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from diffjoint.errors import FileError, InputError
@@ -25,7 +27,7 @@ from diffjoint.simulate.real import (
     thyroid_disease,
 )
 from diffjoint.simulate.real.labelled import DataFolder
-from diffjoint.simulate.source import Source
+from diffjoint.simulate.source import DATA_SETTING, Source
 from diffjoint.simulate.world import World
 
 NETWORK_TRAIN_SHARE = 0.7
@@ -108,12 +110,15 @@ def _network(rows: int = 20_000, **options: Any) -> World:
 
 
 def _mimic(data: DataFolder, **options: Any) -> World:
-    if data is None:
+    """From the folder named, or from its own folder in the data folder."""
+    root = Path(data or os.environ.get(DATA_SETTING) or "")
+    own = root / FULL.folder
+    if not (own.is_dir() or data):
         raise FileError(
-            f"{FULL.title}: no folder is named. Name the one that holds its tables as the data "
+            f"{FULL.title}: {own} is not there. Name the folder that holds the tables as the data "
             f"folder. To get them: {FULL.how_to_get}"
         )
-    return mimic_iv_ed(data, **options)
+    return mimic_iv_ed(own if own.is_dir() else root, **options)
 
 
 _ENTRIES = [

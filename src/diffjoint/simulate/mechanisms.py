@@ -71,6 +71,7 @@ def make_mechanism(
     rng: np.random.Generator,
     *,
     spare: tuple[str, ...] = (),
+    not_always_there: tuple[str, ...] = (),
 ) -> Mechanism:
     """A mechanism drawn for a table; apply it to that table or to others like it.
 
@@ -82,6 +83,8 @@ def make_mechanism(
     ----------
     spare : tuple of str
         Columns that are never lost and drive nothing, such as ids; they do not count.
+    not_always_there : tuple of str
+        Columns that have lost cells already, so that they cannot drive under MAR.
 
     Notes
     -----
@@ -99,7 +102,8 @@ def make_mechanism(
     """
     _check(name, loss_rate)
     exposed = [column for column in truth.columns if column not in spare]
-    drivers = _pick_drivers(name, exposed, loss_rate, rng)
+    free = [column for column in exposed if name != "mar" or column not in not_always_there]
+    drivers = _pick_drivers(name, free, len(exposed), loss_rate, rng)
     rates = _rates(name, truth.columns, exposed, drivers, loss_rate)
     levels = {
         driver: tuple(sorted(truth[driver].dropna().astype(str).unique()))
@@ -121,13 +125,17 @@ def make_mechanism(
 
 
 def _pick_drivers(
-    name: MechanismName, exposed: list[str], loss_rate: float, rng: np.random.Generator
+    name: MechanismName,
+    free: list[str],
+    n_exposed: int,
+    loss_rate: float,
+    rng: np.random.Generator,
 ) -> tuple[str, ...]:
     if name == "mcar":
         return ()
     share = 0.1 if loss_rate > 0.3 else 0.3
-    n_drivers = max(1, int(share * len(exposed)))
-    return tuple(exposed[i] for i in np.sort(rng.choice(len(exposed), n_drivers, replace=False)))
+    n_drivers = min(max(1, int(share * n_exposed)), len(free))
+    return tuple(free[i] for i in np.sort(rng.choice(len(free), n_drivers, replace=False)))
 
 
 def _rates(

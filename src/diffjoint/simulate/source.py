@@ -62,16 +62,18 @@ class Source:
         if table.shape != shape:
             self._refuse(f"{shape[0]:,} rows x {shape[1]} columns", _shape_of(table))
 
-    def check_labels(self, meaningful: pd.DataFrame, counts: Mapping[str, int]) -> None:
-        """Refuse a file whose labels are not where they are known to be."""
-        found = {str(name): int(n) for name, n in meaningful.sum().items() if n}
+    def check_labels(
+        self, cells: pd.DataFrame, counts: Mapping[str, int], what: str = "meaningful"
+    ) -> None:
+        """Refuse a file whose meaningful or lost cells are not where they are known to be."""
+        found = {str(name): int(n) for name, n in cells.sum().items() if n}
         if found != dict(counts):
             wrong = sorted(
                 f"{name}: {counts.get(name, 0)} expected, {found.get(name, 0)} found"
                 for name in {*counts, *found}
                 if counts.get(name, 0) != found.get(name, 0)
             )
-            self._refuse("known counts of meaningful cells", "; ".join(wrong))
+            self._refuse(f"known counts of {what} cells", "; ".join(wrong))
 
     def _refuse(self, expected: str, got: str) -> None:
         raise FileError(

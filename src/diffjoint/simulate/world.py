@@ -99,7 +99,10 @@ def lose_cells(
     """
     if name is None:
         return world
-    mechanism = make_mechanism(name, world.truth, loss_rate, rng, spare=spare)
+    own_losses = tuple(column for column in world.column_kinds if world.lost[column].any())
+    mechanism = make_mechanism(
+        name, world.truth, loss_rate, rng, spare=spare, not_always_there=own_losses
+    )
     lost = mechanism.lose(world.truth, rng)
     return replace(world, lost=lost | world.lost, mechanism=mechanism)
 

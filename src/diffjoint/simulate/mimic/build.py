@@ -1,22 +1,25 @@
 """From the raw tables of MIMIC-IV-ED and MIMIC-IV to the paper's 30 columns.
 
 Follows the construction of the public MIMIC-IV-ED benchmark (Xie et al., Scientific Data 9, 2022),
-which the paper starts from.
+which the paper starts from. Conditions follow the published code lists; the benchmark's own may
+differ in single codes.
 """
 
 import os
+import warnings
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from diffjoint.errors import FileError
+from diffjoint.errors import FileError, UntypicalWarning
 from diffjoint.simulate.mechanisms import MechanismName
 from diffjoint.simulate.mimic.columns import (
     COMPLAINTS,
     CONDITIONS,
     LAST,
+    N_STAYS,
     TRIAGE,
     VITALS,
     mimic_world,
@@ -68,6 +71,8 @@ BOUNDS = {
 DAYS_BACK = 365
 DIAGNOSIS_DAYS_BACK = 356 * 5
 TRAIN_SHARE, SPLIT_SEED = 0.8, 10
+DEMO_MARK = "demo_subject_id.csv"
+"""A file that only the open demo has."""
 
 Tables = dict[str, pd.DataFrame]
 
@@ -96,7 +101,20 @@ def mimic_iv_ed(
     Vitals that were not taken get the median of the train rows before anything is lost, as in
     the paper's data: the only empty cells are meaningful by the paper's rules, or lost.
     """
-    return _build("mimic-iv-ed", Path(folder), mechanism, loss_rate, seed)
+    if any(Path(folder).rglob(DEMO_MARK)):
+        raise FileError(
+            f"{folder} holds the open demo, not the full tables. Make mimic-iv-ed-demo of it, or "
+            f"point to the full tables. To get them: {FULL.how_to_get}"
+        )
+    world = _build("mimic-iv-ed", Path(folder), mechanism, loss_rate, seed)
+    if len(world.truth) != N_STAYS:
+        warnings.warn(
+            f"{folder} gives {len(world.truth):,} stays; the paper's table, from version 1.0, has "
+            f"{N_STAYS:,}. Numbers on this table are not comparable to the paper's.",
+            UntypicalWarning,
+            stacklevel=2,
+        )
+    return world
 
 
 def mimic_iv_ed_demo(
@@ -143,7 +161,8 @@ def read_tables(folder: Path) -> Tables:
 
 def build_stays(tables: Tables) -> pd.DataFrame:
     """One row per stay of an adult with an acuity: everything but medians and scores."""
-    stays = tables["edstays"].merge(tables["patients"], how="left", on="subject_id")
+    stays = tables["edstays"].sort_values(["subject_id", "intime"], ignore_index=True)
+    stays = stays.merge(tables["patients"], how="left", on="subject_id")
     stays["age"] = stays["intime"].dt.year - stays["anchor_year"] + stays["anchor_age"]
     stays = stays.join(_at_triage(tables["triage"]), on="stay_id")
     stays = stays.join(_last_vitals(tables["vitalsign"]), on="stay_id")

@@ -22,6 +22,8 @@ COMPLAINTS = {
 CONDITIONS = {"cci_CHF": "CHF", "cci_Renal": "Renal", "eci_Pulmonary": "Pulmonary"}
 """Indicators of earlier diagnoses, and the condition of each."""
 
+N_STAYS = 353_150 + 88_287
+"""Train and test rows of the paper's table."""
 COLUMN_KINDS = {
     **dict.fromkeys(TRIAGE + LAST, "continuous"),
     **dict.fromkeys(COUNTS, "integer"),

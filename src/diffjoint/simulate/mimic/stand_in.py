@@ -10,13 +10,12 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from diffjoint.simulate.mechanisms import MechanismName
-from diffjoint.simulate.mimic.columns import COMPLAINTS, CONDITIONS, VITALS, mimic_world
+from diffjoint.simulate.mimic.columns import COMPLAINTS, CONDITIONS, N_STAYS, VITALS, mimic_world
 from diffjoint.simulate.mimic.scores import charlson_score, news_score
 from diffjoint.simulate.world import World, split_rows
 
 Array = NDArray[np.float64]
 
-N_STAYS = 353_150 + 88_287
 TRAIN_SHARE = 0.8
 ILLNESSES = {
     "MI": (-3.5, 0.8, 0.6),
@@ -53,9 +52,9 @@ def mimic_like(
     """A stand-in for the paper's MIMIC-IV-ED table: the same 30 columns, drawn.
 
     Age and frailty bring illnesses and earlier stays; these and the day's severity bring the
-    complaint, the vitals at triage, the acuity, the last vitals and the outcomes. Both scores are
-    computed from the columns by their formulas, and the paper's four rules say which cells are
-    meaningful.
+    complaint, the vitals at triage, the acuity, the last vitals and the outcomes. The early warning
+    score is computed from the vitals, the comorbidity score from age and 17 conditions (three of
+    them are columns), by their formulas. The paper's four rules say which cells are meaningful.
 
     Parameters
     ----------

@@ -10,7 +10,13 @@ import pandas as pd
 
 from diffjoint.errors import InputError
 from diffjoint.simulate.mechanisms import MechanismName
-from diffjoint.simulate.real.labelled import DataFolder, labelled_world, names, read_text
+from diffjoint.simulate.real.labelled import (
+    DataFolder,
+    labelled_world,
+    names,
+    read_text,
+    readable,
+)
 from diffjoint.simulate.source import Source
 from diffjoint.simulate.world import World
 
@@ -20,8 +26,8 @@ SOURCE = Source(
     title="American Community Survey 2018, public use microdata, persons",
     folder="acs_pums_2018",
     how_to_get=(
-        "download csv_pwy.zip (Wyoming) and csv_pde.zip (Delaware) from the US Census Bureau: "
-        "American Community Survey, PUMS, 2018, 1-Year."
+        "download csv_pwy.zip (Wyoming) and csv_pde.zip (Delaware) from the US Census Bureau, "
+        "www2.census.gov/programs-surveys/acs/data/pums/2018/1-Year."
     ),
     licence="public domain (US government work); the Census Bureau asks for citation",
 )
@@ -34,8 +40,10 @@ COLUMNS = ALWAYS_ASKED + ASKED_OF_SOME
 NUMBERS = dict.fromkeys(
     names("AGEP, JWMNP, WKHP, WAGP, PINCP, PERNP, SSP, INTP, POVPIP, MARHYP"), "continuous"
 )
-NO_FLAG = {"PUMA", "NATIVITY", "POVPIP"}
 IRREGULAR_FLAGS = {"RAC1P": "FRACP", "MIL": "FMILSP", "FOD1P": "FFODP"}
+DERIVED = {"NATIVITY": "FCITP", "POVPIP": "FPINCP"}
+"""Columns computed from an answer, and the flag of that answer."""
+NEVER_ASKED = "PUMA"
 
 
 @dataclass(frozen=True)
@@ -114,8 +122,9 @@ def acs_2018_allocated(
     """The survey as it came back: answers that were not given, and filled in later, are lost.
 
     The Census Bureau flags every answer that it had to fill in. Here those cells are lost, by
-    whatever made people not answer. What they would have answered nobody knows, so values
-    cannot be judged in this world; calls can.
+    whatever made people not answer; so are the columns that are computed from them (POVPIP where
+    the person's own income is; relatives' incomes also enter it). What they would have answered
+    nobody knows, so values cannot be judged in this world; calls can.
 
     Parameters
     ----------
@@ -128,7 +137,7 @@ def acs_2018_allocated(
     persons = _read(state, data)
     answers = _answers(persons)
     allocated = pd.DataFrame(
-        {name: persons[_flag(name)] == "1" if name not in NO_FLAG else False for name in COLUMNS},
+        {name: persons[_flag(name)] == "1" if name != NEVER_ASKED else False for name in COLUMNS},
         index=answers.index,
     )
     return labelled_world(
@@ -145,7 +154,8 @@ def _read(state: State, data: DataFolder) -> pd.DataFrame:
     if state not in get_args(State):
         raise InputError(f"state must be one of {', '.join(get_args(State))}; got {state!r}.")
     edition = EDITIONS[state]
-    with zipfile.ZipFile(SOURCE.find(edition.archive, data)) as archive:
+    path = SOURCE.find(edition.archive, data)
+    with readable(path), zipfile.ZipFile(path) as archive:
         persons = read_text(archive.open(edition.file))
     SOURCE.check_shape(persons, edition.shape)
     SOURCE.check_labels(persons[COLUMNS] == "", edition.blank)
@@ -161,4 +171,4 @@ def _answers(persons: pd.DataFrame) -> pd.DataFrame:
 
 def _flag(name: str) -> str:
     """The column that says whether an answer was filled in by the Census Bureau."""
-    return IRREGULAR_FLAGS.get(name) or f"F{name.removesuffix('P')}P"
+    return (IRREGULAR_FLAGS | DERIVED).get(name) or f"F{name.removesuffix('P')}P"

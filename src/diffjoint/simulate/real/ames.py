@@ -9,8 +9,8 @@ SOURCE = Source(
     title="Ames housing (De Cock 2011)",
     folder="ames",
     how_to_get=(
-        "download AmesHousing.csv, the comma-separated copy of the table that accompanies De Cock, "
-        "Journal of Statistics Education 19(3), 2011, with NA and empty cells told apart."
+        "download AmesHousing.csv from the public repository Migs/AmesHousingData: the table of De "
+        "Cock, Journal of Statistics Education 19(3), 2011, with NA and empty cells told apart."
     ),
     licence="none stated; published for teaching and widely redistributed",
 )
@@ -27,6 +27,16 @@ LABELS = {
     "Pool QC": 2917,
     "Fence": 2358,
     "Misc Feature": 2824,
+}
+LOST = {
+    "Lot Frontage": 490,
+    **dict.fromkeys(("Mas Vnr Type", "Mas Vnr Area"), 23),
+    "Bsmt Exposure": 4,
+    **dict.fromkeys(names("BsmtFin Type 2, Bsmt Full Bath, Bsmt Half Bath"), 2),
+    **dict.fromkeys(names("Garage Yr Blt, Garage Finish"), 2),
+    **dict.fromkeys(names("Bsmt Qual, Bsmt Cond, BsmtFin Type 1, BsmtFin SF 1, BsmtFin SF 2"), 1),
+    **dict.fromkeys(names("Bsmt Unf SF, Total Bsmt SF, Electrical, Garage Cars, Garage Area"), 1),
+    **dict.fromkeys(names("Garage Qual, Garage Cond"), 1),
 }
 MEASURES = names(
     "Lot Frontage, Lot Area, Year Built, Year Remod/Add, Mas Vnr Area, BsmtFin SF 1, BsmtFin SF 2, "
@@ -73,14 +83,16 @@ def ames_housing(
     text = text.drop(columns=["Order", "PID"])
     meaningful = text == "NA"
     meaningful["Garage Yr Blt"] = (text["Garage Yr Blt"] == "") & meaningful["Garage Type"]
+    gone = (text == "") & ~meaningful
     SOURCE.check_labels(meaningful, LABELS)
+    SOURCE.check_labels(gone, LOST, "lost")
     if not gates:
-        text, meaningful = text.drop(columns=GATES), meaningful.drop(columns=GATES)
+        text, meaningful, gone = (part.drop(columns=GATES) for part in (text, meaningful, gone))
     return labelled_world(
         "ames-housing" if gates else "ames-housing-no-gates",
         text,
         meaningful,
-        gone=(text == "") & ~meaningful,
+        gone=gone,
         numbers={name: kind for name, kind in NUMBERS.items() if name in text},
         mechanism=mechanism,
         loss_rate=loss_rate,

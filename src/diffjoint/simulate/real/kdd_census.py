@@ -52,6 +52,13 @@ LABELS = {
     "veterans_questionnaire": 49307,
     "veterans_benefits": 11751,
 }
+LOST = {
+    "hispanic_origin": 320,
+    "previous_state": 330,
+    "father_born_in": 1727,
+    "mother_born_in": 1541,
+    "born_in": 852,
+}
 NUMBERS = dict.fromkeys(
     names("age, wage_per_hour, capital_gains, capital_losses, dividends, weeks_worked"),
     "continuous",
@@ -85,9 +92,10 @@ def kdd_census_1994(
     text = text.apply(lambda column: column.str.strip())
     meaningful = text.apply(lambda column: column.str.startswith("Not in universe"))
     meaningful[ZERO_IS_MEANINGFUL] = text[ZERO_IS_MEANINGFUL] == "0"
-    SOURCE.check_labels(meaningful, LABELS)
     gone = text == "?"
     gone["hispanic_origin"] = text["hispanic_origin"] == "NA"
+    SOURCE.check_labels(meaningful, LABELS)
+    SOURCE.check_labels(gone, LOST, "lost")
     return labelled_world(
         "kdd-census-1994",
         text,

@@ -1,13 +1,17 @@
 """From a table of text with its labels to a world."""
 
+import gzip
 import os
-from collections.abc import Mapping
+import zipfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import pandas as pd
 
+from diffjoint.errors import FileError
 from diffjoint.simulate.mechanisms import MechanismName
 from diffjoint.simulate.world import World, lose_cells, nothing_lost, shuffled_split
 
@@ -21,10 +25,23 @@ def names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",")]
 
 
-def read_text(path: Path | Any, **options: Any) -> pd.DataFrame:
+def read_text(file: Path | IO[bytes], **options: Any) -> pd.DataFrame:
     """Every cell as it is written: no token is taken for a missing value."""
-    table: pd.DataFrame = pd.read_csv(path, dtype=str, keep_default_na=False, **options)
+    with readable(file):
+        table: pd.DataFrame = pd.read_csv(file, dtype=str, keep_default_na=False, **options)
     return table
+
+
+@contextmanager
+def readable(file: Path | IO[bytes]) -> Iterator[None]:
+    """Say in a sentence that a file is cut off, or is not what its name says."""
+    try:
+        yield
+    except (ValueError, EOFError, KeyError, gzip.BadGzipFile, zipfile.BadZipFile) as error:
+        raise FileError(
+            f"Cannot read {file}: it is damaged, or not what its name says ({error}). Download it "
+            "again."
+        ) from error
 
 
 def labelled_world(

@@ -1,5 +1,7 @@
 """Thyroid patients: a blood value that nobody ordered does not exist."""
 
+import pandas as pd
+
 from diffjoint.simulate.mechanisms import MechanismName
 from diffjoint.simulate.real.labelled import DataFolder, labelled_world, names, read_text
 from diffjoint.simulate.source import Source
@@ -9,15 +11,16 @@ SOURCE = Source(
     title="Thyroid disease (Garavan Institute)",
     folder="thyroid_sick",
     how_to_get=(
-        "download sick.data of the data set Thyroid Disease from the UCI Machine Learning "
-        "Repository. The labels are known for the copy with 2,799 rows; the original is said to "
-        "have one more."
+        "download sick.data from the public repository gaberife/PreprocessingPractice: a copy of "
+        "Thyroid Disease in the UCI Machine Learning Repository, with 2,799 rows (the original is "
+        "said to have one more, and is refused)."
     ),
     licence="CC BY 4.0, as listed by the UCI Machine Learning Repository",
 )
 FILE = "sick.data"
 SHAPE = (2799, 30)
 LABS = ["TSH", "T3", "TT4", "T4U", "FTI"]
+LOST = {"sex": 110, "age": 1}
 LABELS = {"TSH": 284, "T3": 585, "TT4": 184, "T4U": 297, "FTI": 295}
 NUMBERS = dict.fromkeys(["age", *LABS], "continuous")
 QUESTIONS = names(
@@ -59,9 +62,10 @@ def thyroid_disease(
     text = text.drop(columns=["TBG", *(name for name in COLUMNS if name.endswith(" measured"))])
     text["class"] = text["class"].str.partition(".|")[0]
     meaningful = labels.reindex(columns=text.columns, fill_value=False)
-    SOURCE.check_labels(meaningful, LABELS)
     gone = (text == "?") & ~meaningful
-    gone["age"] = ~text["age"].where(text["age"] != "?", "999").astype(int).between(0, OLDEST)
+    gone["age"] = ~pd.to_numeric(text["age"], errors="coerce").between(0, OLDEST)
+    SOURCE.check_labels(meaningful, LABELS)
+    SOURCE.check_labels(gone, LOST, "lost")
     return labelled_world(
         "thyroid-disease",
         text,
