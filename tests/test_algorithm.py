@@ -5,7 +5,7 @@ import torch
 
 from diffjoint.algorithm import Runtime, diff_joint, initial_state
 from diffjoint.config import settings_for
-from diffjoint.edm import row_keys
+from diffjoint.keys import row_keys
 from diffjoint.progress import Silence
 from diffjoint.state import JointSpace, Observation
 from diffjoint.table import code_table, infer_schema, open_table

@@ -8,8 +8,8 @@ import pytest
 SOURCE = Path(__file__).parents[1] / "src" / "diffjoint"
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 FLOORS = [
-    {"errors"},
-    {"config", "persist", "progress", "edm", "table", "simulate"},
+    {"errors", "keys"},
+    {"config", "persist", "progress", "edm", "table", "simulate", "evidence"},
     {"state", "files", "metrics"},
     {"model_update", "conditional_sample", "aggregate", "world_files"},
     {"algorithm"},
@@ -61,6 +61,7 @@ def test_every_room_has_its_floor():
         ("table", {"torch"}),
         ("edm", {"pandas", "sklearn", "narwhals"}),
         ("simulate", {"torch", "sklearn", "narwhals"}),
+        ("evidence", {"torch", "pandas", "narwhals"}),
     ],
 )
 def test_a_room_keeps_to_its_libraries(where, banned):

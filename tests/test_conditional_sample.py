@@ -5,7 +5,8 @@ import torch
 
 from diffjoint.conditional_sample import conditional_sample, inpaint, sampling_units
 from diffjoint.config import settings_for
-from diffjoint.edm import new_denoiser, row_keys
+from diffjoint.edm import new_denoiser
+from diffjoint.keys import row_keys
 from diffjoint.model_update import model_update
 from diffjoint.progress import Silence
 from diffjoint.state import JointSpace, JointState, Observation

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from diffjoint.aggregate import Aggregated, Clusters, aggregate
 from diffjoint.conditional_sample import conditional_sample, sampling_units
 from diffjoint.config import Settings
-from diffjoint.edm import Denoiser, row_keys
+from diffjoint.edm import Denoiser
 from diffjoint.errors import InputError
+from diffjoint.keys import row_keys
 from diffjoint.progress import Progress
 from diffjoint.state import Cells, Draws, JointSpace, Observation, Values
 from diffjoint.table import Schema, Table

@@ -12,10 +12,10 @@ from diffjoint.edm import (
     keyed_normal,
     n_network_passes,
     new_denoiser,
-    row_keys,
     sampling_sigmas,
     training_sigmas,
 )
+from diffjoint.keys import row_keys
 
 
 class PerfectDenoiser:

@@ -3,7 +3,7 @@
 from diffjoint.edm.denoiser import Denoiser, new_denoiser
 from diffjoint.edm.heun import heun_step, n_network_passes
 from diffjoint.edm.loss import denoising_loss
-from diffjoint.edm.noise import draw_keys, keyed_normal, row_keys
+from diffjoint.edm.noise import draw_keys, keyed_normal
 from diffjoint.edm.schedule import sampling_sigmas, training_sigmas
 
 __all__ = [
@@ -14,7 +14,6 @@ __all__ = [
     "keyed_normal",
     "n_network_passes",
     "new_denoiser",
-    "row_keys",
     "sampling_sigmas",
     "training_sigmas",
 ]

@@ -9,41 +9,18 @@ which repeat they are, so that their draws are independent; the first of them is
 
 import math
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
-_GOLDEN = 0x9E3779B97F4A7C15
-_MIX_1 = 0xBF58476D1CE4E5B9
-_MIX_2 = 0x94D049BB133111EB
+from diffjoint.keys import GOLDEN, MIX_1, MIX_2
+
 _LOW_32 = 0xFFFFFFFF
-
-
-def row_keys(values: NDArray[np.float64], seed: int) -> NDArray[np.int64]:
-    """One key per row from what the row holds; repeats of a row are told apart.
-
-    Parameters
-    ----------
-    values : array of shape (n_rows, n_columns)
-        Coded cells, NaN where missing.
-    seed : int
-        Keys of another seed are unrelated.
-    """
-    plain = np.where(np.isnan(values), np.nan, values + 0.0)
-    bits = np.ascontiguousarray(plain).view(np.uint64)
-    keys = np.full(len(values), seed % 2**64, dtype=np.uint64)
-    with np.errstate(over="ignore"):
-        for column in bits.T:
-            keys = _mix_numpy((keys ^ column) + np.uint64(_GOLDEN))
-        keys = _mix_numpy(keys + np.uint64(_GOLDEN) * _occurrence(keys).astype(np.uint64))
-    return keys.view(np.int64)
 
 
 def draw_keys(rows: Tensor, draws: Tensor, stream: int) -> Tensor:
     """Keys of (row, draw) pairs within a stream."""
-    offset = _signed((stream + 1) * _MIX_1)
-    return _mix(rows + _mix(draws * _signed(_GOLDEN) + offset))
+    offset = _signed((stream + 1) * MIX_1)
+    return _mix(rows + _mix(draws * _signed(GOLDEN) + offset))
 
 
 def keyed_normal(keys: Tensor, counter: int, n_columns: int) -> Tensor:
@@ -56,7 +33,7 @@ def keyed_normal(keys: Tensor, counter: int, n_columns: int) -> Tensor:
     """
     n_pairs = (n_columns + 1) // 2
     counters = torch.arange(n_pairs, device=keys.device) + counter * n_pairs + 1
-    hashed = _mix(keys[:, None] + counters[None, :] * _signed(_GOLDEN))
+    hashed = _mix(keys[:, None] + counters[None, :] * _signed(GOLDEN))
     first = ((_shift(hashed, 32) + 0.5) / 2**32).to(torch.float32)
     second = ((hashed & _LOW_32) / 2**32).to(torch.float32)
     radius = torch.sqrt(-2.0 * torch.log(first))
@@ -64,27 +41,10 @@ def keyed_normal(keys: Tensor, counter: int, n_columns: int) -> Tensor:
     return torch.cat([radius * angle.cos(), radius * angle.sin()], dim=1)[:, :n_columns]
 
 
-def _occurrence(keys: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """0 for the first row with a key, 1 for the second, and so on."""
-    order = np.argsort(keys, kind="stable")
-    in_order = keys[order]
-    starts = np.flatnonzero(np.r_[True, in_order[1:] != in_order[:-1]])
-    rank = np.arange(len(keys)) - np.repeat(starts, np.diff(np.r_[starts, len(keys)]))
-    occurrence = np.empty(len(keys), dtype=np.int64)
-    occurrence[order] = rank
-    return occurrence
-
-
 def _mix(z: Tensor) -> Tensor:
-    z = (z ^ _shift(z, 30)) * _signed(_MIX_1)
-    z = (z ^ _shift(z, 27)) * _signed(_MIX_2)
+    z = (z ^ _shift(z, 30)) * _signed(MIX_1)
+    z = (z ^ _shift(z, 27)) * _signed(MIX_2)
     return z ^ _shift(z, 31)
-
-
-def _mix_numpy(z: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(_MIX_1)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(_MIX_2)
-    return z ^ (z >> np.uint64(31))
 
 
 def _shift(z: Tensor, n_bits: int) -> Tensor:

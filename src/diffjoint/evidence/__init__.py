@@ -1,0 +1,6 @@
+"""Evidence: which missing cells are meaningful, from who is missing beside whom. No torch."""
+
+from diffjoint.evidence.column import Judged
+from diffjoint.evidence.detector import Evidence, gather
+
+__all__ = ["Evidence", "Judged", "gather"]

@@ -1,0 +1,243 @@
+"""One searched column: how likely its cell is missing, lost, meaningful, given the rest of the row.
+
+q = P(missing), rho = P(lost | regular) and phi = P(meaningful) obey q = rho + (1 - rho) phi. q is
+learnt from who is missing, rho from where only loss explains it, and phi is what is left.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logit
+from sklearn.isotonic import IsotonicRegression
+
+from diffjoint.evidence.losses import LossModel, constant_loss, fit_loss
+from diffjoint.evidence.trees import Trees, grow
+
+Values = NDArray[np.float64]
+Cells = NDArray[np.bool_]
+
+NO_EXCESS = 0.05
+"""Share of meaningful cells up to which a context counts as one in which cells are only lost."""
+LOWEST_SHARE = 0.3
+"""Share of the rows, least likely missing, that are first taken for such contexts."""
+FLOOR_SHARE = 0.1
+"""Share of the rows, with the fewest meaningful cells, that show how few there are at least."""
+N_ROUNDS = 12
+MOST_ROWS = 100_000
+"""Rows that one set of trees learns from."""
+TINY = 1e-6
+ENOUGH_ROWS = 200
+ENOUGH_ERRORS = 3.0
+
+
+@dataclass(frozen=True)
+class Level:
+    """What is known of a column's mean loss rate.
+
+    Attributes
+    ----------
+    rate : float or None
+        None: nothing; the column's own floor is taken.
+    is_given : bool
+        Whether the user said so; otherwise it is the rate of other columns, and an upper bound.
+    """
+
+    rate: float | None
+    is_given: bool = False
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What is said of every row's cell in one column."""
+
+    missing_rate: Values
+    loss_rate: Values
+    mm_rate: Values
+
+    @property
+    def probability(self) -> Values:
+        """P(meaningful | missing)."""
+        return self.mm_rate / np.maximum(self.missing_rate, TINY)
+
+
+@dataclass(frozen=True)
+class ColumnEvidence:
+    """What was learnt about one column.
+
+    Attributes
+    ----------
+    trees : tuple of Trees
+        One for each fold, learnt on the rows of the others.
+    loss : LossModel
+    excess, mm_rate : arrays of shape (n_knots,)
+        P(meaningful) as a rising function of logit q - logit rho.
+    """
+
+    trees: tuple[Trees, ...]
+    loss: LossModel
+    excess: Values
+    mm_rate: Values
+
+    def judge(self, features: Values, folds: NDArray[np.int64], scores: Values) -> Judged:
+        """The three rates for every row."""
+        rho = self.loss.rate(scores)
+        logits = _logits(self.trees, features, folds)
+        phi = np.interp(logits - _logit(rho), self.excess, self.mm_rate)
+        return Judged(rho + (1 - rho) * phi, rho, phi)
+
+
+def fit_column(
+    features: Values,
+    n_levels: NDArray[np.int64],
+    is_missing: Cells,
+    folds: NDArray[np.int64],
+    scores: Values,
+    drivers: list[int],
+    level: Level,
+    seed: int,
+) -> ColumnEvidence:
+    """Learn a column from its rows.
+
+    Parameters
+    ----------
+    features : array of shape (n_rows, n_features)
+        The rest of the row, NaN where missing.
+    n_levels : array of shape (n_features,)
+    is_missing : bool array of shape (n_rows,)
+        Whether the column's own cell is.
+    folds : array of shape (n_rows,)
+        No row is judged by trees that have seen it.
+    scores, drivers
+        What losses may depend on, see :mod:`diffjoint.evidence.losses`.
+    level : Level
+    """
+    trees = _grow_folds(features, n_levels, is_missing, folds, seed)
+    logits = _logits(trees, features, folds)
+    loss = _find_loss(logits, is_missing, scores, drivers, level)
+    return _beside(loss, trees, logits, is_missing, scores)
+
+
+def fit_column_beside(
+    loss: LossModel,
+    features: Values,
+    n_levels: NDArray[np.int64],
+    is_missing: Cells,
+    folds: NDArray[np.int64],
+    scores: Values,
+    seed: int,
+) -> ColumnEvidence:
+    """Learn a column whose losses are known already, from other features."""
+    trees = _grow_folds(features, n_levels, is_missing, folds, seed)
+    return _beside(loss, trees, _logits(trees, features, folds), is_missing, scores)
+
+
+def _grow_folds(
+    features: Values,
+    n_levels: NDArray[np.int64],
+    is_missing: Cells,
+    folds: NDArray[np.int64],
+    seed: int,
+) -> tuple[Trees, ...]:
+    """Trees for each fold, learnt on the rows of the others, or on some if there are many."""
+    grown = []
+    for fold in range(int(folds.max()) + 1):
+        rows = np.flatnonzero(folds != fold)
+        if len(rows) > MOST_ROWS:
+            rows = np.random.default_rng(seed).choice(rows, MOST_ROWS, replace=False)
+        grown.append(grow(features[rows], is_missing[rows], n_levels, seed))
+    return tuple(grown)
+
+
+def _beside(
+    loss: LossModel, trees: tuple[Trees, ...], logits: Values, is_missing: Cells, scores: Values
+) -> ColumnEvidence:
+    rho = loss.rate(scores)
+    rising = _rising(logits - _logit(rho), is_missing, rho)
+    return ColumnEvidence(trees, loss, rising.X_thresholds_, rising.y_thresholds_)
+
+
+def _find_loss(
+    logits: Values, is_missing: Cells, scores: Values, drivers: list[int], level: Level
+) -> LossModel:
+    """Shape and level of the losses, from contexts that hold as few meaningful cells as any."""
+    regular = logits <= np.quantile(logits, LOWEST_SHARE)
+    shape = None
+    for _ in range(N_ROUNDS if drivers else 0):
+        found = fit_loss(scores, is_missing, regular, drivers)
+        if found is None:
+            break
+        shape = _at_level(found, float(is_missing[regular].mean()), scores, level)
+        rates = _mm_rates(logits, is_missing, shape.rate(scores))
+        again = rates < np.quantile(rates, FLOOR_SHARE) + NO_EXCESS
+        if (again == regular).mean() > 0.998:
+            break
+        regular = again
+    if shape is None:
+        return constant_loss(_constant_level(logits, is_missing, level))
+    return shape
+
+
+def _at_level(found: LossModel, missing_rate: float, scores: Values, level: Level) -> LossModel:
+    """The losses found, brought to the level that is known.
+
+    Where a column misses more than is lost, even in its best contexts, a share of meaningful
+    cells lies over all of it and flattens what is seen of the losses: by the ratio of the
+    slopes of q and rho in their logits, which is taken out again.
+    """
+    own = float(found.rate(scores).mean())
+    if level.rate is None or (own <= level.rate and not level.is_given):
+        return found
+    if missing_rate > level.rate > 0.0:
+        meaningful = (missing_rate - level.rate) / (1 - level.rate)
+        slope = (1 - meaningful) * level.rate * (1 - level.rate)
+        steeper = found.weights * missing_rate * (1 - missing_rate) / slope
+        found = LossModel(found.drivers, steeper, found.bias)
+    return found.with_level(scores, level.rate)
+
+
+def _constant_level(logits: Values, is_missing: Cells, level: Level) -> float:
+    """The level given; or the floor of what is missing, where it lies below the shared rate."""
+    if level.is_given and level.rate is not None:
+        return level.rate
+    rate = level.rate
+    if rate is None:
+        regular = logits <= np.quantile(logits, LOWEST_SHARE)
+        rate = float(is_missing[regular].mean())
+    for _ in range(N_ROUNDS):
+        regular = _mm_rates(logits, is_missing, np.full(len(logits), rate)) < NO_EXCESS
+        floor = float(is_missing[regular].mean()) if regular.sum() >= ENOUGH_ROWS else rate
+        error = np.sqrt(max(rate * (1 - rate), TINY) / max(1, regular.sum()))
+        if abs(floor - rate) < ENOUGH_ERRORS * error or (level.rate is not None and floor > rate):
+            break
+        rate = floor
+    return rate
+
+
+def _mm_rates(logits: Values, is_missing: Cells, rho: Values) -> Values:
+    excess = logits - _logit(rho)
+    return np.asarray(_rising(excess, is_missing, rho).predict(excess))
+
+
+def _rising(excess: Values, is_missing: Cells, rho: Values) -> IsotonicRegression:
+    """P(meaningful) by excess: the mean of (missing - rho) / (1 - rho), never falling.
+
+    Contexts whose excess is noise are averaged with their neighbours, to nothing.
+    """
+    share = (is_missing - rho) / (1 - rho)
+    weight = (1 - rho) ** 2 / np.maximum(rho * (1 - rho), 0.01)
+    rising = IsotonicRegression(y_min=0.0, y_max=1.0, out_of_bounds="clip")
+    return rising.fit(excess, share, sample_weight=weight)
+
+
+def _logits(trees: tuple[Trees, ...], features: Values, folds: NDArray[np.int64]) -> Values:
+    logits = np.empty(len(features))
+    for fold, grown in enumerate(trees):
+        inside = folds == fold
+        logits[inside] = grown.logit(features[inside])
+    return logits
+
+
+def _logit(p: Values) -> Values:
+    clipped: Values = logit(np.clip(p, TINY, 1 - TINY))
+    return clipped

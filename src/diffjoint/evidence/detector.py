@@ -1,0 +1,220 @@
+"""P(meaningful) of every missing cell, from who is missing beside whom."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diffjoint.evidence.column import (
+    ColumnEvidence,
+    Judged,
+    Level,
+    fit_column,
+    fit_column_beside,
+)
+from diffjoint.evidence.losses import Scores, find_drivers
+from diffjoint.keys import row_keys
+
+Values = NDArray[np.float64]
+Cells = NDArray[np.bool_]
+
+N_FOLDS, N_FOLDS_LARGE, LARGE = 10, 3, 50_000
+FEWEST = 20
+"""Lost cells of a column below which its rate says little."""
+NO_OTHER_COLUMN = (
+    "No column outside mm_columns has lost a cell, so nothing tells how often cells are lost. Each "
+    "column's lowest rate is taken for its losses: cells that are meaningful everywhere alike will "
+    "be taken for lost. Set loss_rate if you know it."
+)
+DISAGREE = 3.0
+"""Ratio of loss rates between columns beyond which one rate for all is doubtful."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What the table itself says about its missing cells.
+
+    Attributes
+    ----------
+    n_levels : array of shape (n_columns,)
+        Levels of categorical columns; 0 for numbers.
+    n_folds : int
+    scores : Scores
+    drivers : tuple of int
+        Columns that losses depend on.
+    columns : dict
+        What was learnt of each searched column, by position.
+    in_turn : dict
+        The same, given also which cells of the searched columns before it are meaningful.
+    doubts : tuple of str
+        What the answer rests on and the table cannot confirm.
+    """
+
+    n_levels: NDArray[np.int64]
+    n_folds: int
+    scores: Scores
+    drivers: tuple[int, ...]
+    columns: Mapping[int, ColumnEvidence]
+    in_turn: Mapping[int, ColumnEvidence]
+    doubts: tuple[str, ...] = ()
+
+    def judge(self, values: Values) -> dict[int, Judged]:
+        """Q, rho and phi of the cells of each searched column, missing or not."""
+        folds, scores = folds_of(values, self.n_folds), self.scores.of(values)
+        return {
+            j: learnt.judge(np.delete(values, j, axis=1), folds, scores)
+            for j, learnt in self.columns.items()
+        }
+
+    def probability(self, values: Values, candidates: Cells) -> Values:
+        """P(meaningful) of every candidate cell; 0 elsewhere."""
+        likely = np.zeros(values.shape)
+        for j, judged in self.judge(values).items():
+            likely[:, j] = np.where(candidates[:, j], judged.probability, 0.0)
+        return likely
+
+    def draw(self, values: Values, candidates: Cells, uniform: Values, known: Values) -> Cells:
+        """A mask drawn column by column, each given those before: cells agree with each other.
+
+        Parameters
+        ----------
+        uniform : array of shape (n_rows, n_columns)
+            Random numbers between 0 and 1.
+        known : array of the same shape
+            1 for cells known to be meaningful, 0 for cells known to be lost, NaN elsewhere.
+        """
+        folds, scores = folds_of(values, self.n_folds), self.scores.of(values)
+        meaningful = np.zeros(values.shape, dtype=bool)
+        before: list[int] = []
+        for j, learnt in self.in_turn.items():
+            features = _features(values, meaningful, j, before)
+            likely = learnt.judge(features, folds, scores).probability
+            likely = np.where(np.isnan(known[:, j]), likely, known[:, j])
+            meaningful[:, j] = candidates[:, j] & (uniform[:, j] < likely)
+            before.append(j)
+        return meaningful
+
+
+def gather(
+    values: Values,
+    gaps: Cells,
+    n_levels: NDArray[np.int64],
+    searched: Iterable[int],
+    uniform: Values,
+    *,
+    loss_rate: float | Mapping[int, float] | None = None,
+    known: Values | None = None,
+    seed: int = 0,
+) -> Evidence:
+    """Learn from a table which of its missing cells are meaningful.
+
+    Parameters
+    ----------
+    values : array of shape (n_rows, n_columns)
+        Coded cells, NaN where missing.
+    gaps : bool array of the same shape
+        Missing cells.
+    n_levels : array of shape (n_columns,)
+    searched : iterable of int
+    uniform : array of shape (n_rows, n_columns)
+        Random numbers for the masks that later columns are learnt beside.
+    loss_rate : float or mapping, optional
+        P(lost) of regular cells, for all searched columns or by position; estimated if None.
+    known : array of shape (n_rows, n_columns), optional
+        1 for cells known to be meaningful, 0 for known to be lost, NaN elsewhere.
+    """
+    searched = sorted(searched)
+    others = np.array([j for j in range(values.shape[1]) if j not in searched], dtype=np.int64)
+    drivers, scores = find_drivers(values, n_levels, others, seed)
+    levels, doubts = _levels(gaps, others, searched, loss_rate)
+    n_folds = N_FOLDS_LARGE if len(values) > LARGE else N_FOLDS
+    folds, scored = folds_of(values, n_folds), scores.of(values)
+    columns = {
+        j: fit_column(
+            np.delete(values, j, axis=1),
+            np.delete(n_levels, j),
+            gaps[:, j],
+            folds,
+            scored,
+            [d for d in drivers if d != j],
+            levels[j],
+            seed,
+        )
+        for j in searched
+    }
+    known = np.full(values.shape, np.nan) if known is None else known
+    evidence = Evidence(n_levels, n_folds, scores, tuple(drivers), columns, {}, doubts)
+    return _with_turns(evidence, values, gaps, uniform, known, seed)
+
+
+def folds_of(values: Values, n_folds: int) -> NDArray[np.int64]:
+    """A fold for each row by what it holds, so that a row has the same wherever it stands.
+
+    Repeats of a row are spread over the folds: they would otherwise be held out together, and
+    with them all that is known of such rows.
+    """
+    return (row_keys(values, seed=0).view(np.uint64) % np.uint64(n_folds)).astype(np.int64)
+
+
+def _with_turns(
+    evidence: Evidence, values: Values, gaps: Cells, uniform: Values, known: Values, seed: int
+) -> Evidence:
+    """Learn each searched column again, beside a drawn mask of those before it."""
+    folds, scores = folds_of(values, evidence.n_folds), evidence.scores.of(values)
+    meaningful = np.zeros(values.shape, dtype=bool)
+    in_turn: dict[int, ColumnEvidence] = {}
+    for j, alone in evidence.columns.items():
+        before = list(in_turn)
+        features = _features(values, meaningful, j, before)
+        in_turn[j] = (
+            fit_column_beside(
+                alone.loss,
+                features,
+                np.concatenate([np.delete(evidence.n_levels, j), np.zeros(len(before), np.int64)]),
+                gaps[:, j],
+                folds,
+                scores,
+                seed,
+            )
+            if before
+            else alone
+        )
+        likely = in_turn[j].judge(features, folds, scores).probability
+        likely = np.where(np.isnan(known[:, j]), likely, known[:, j])
+        meaningful[:, j] = gaps[:, j] & (uniform[:, j] < likely)
+    return replace(evidence, in_turn=in_turn)
+
+
+def _features(values: Values, meaningful: Cells, column: int, before: list[int]) -> Values:
+    """The rest of the row, and which cells of the columns before are meaningful."""
+    rest = np.delete(values, column, axis=1)
+    return np.hstack([rest, meaningful[:, before].astype(float)])
+
+
+def _levels(
+    gaps: Cells,
+    others: NDArray[np.int64],
+    searched: list[int],
+    loss_rate: float | Mapping[int, float] | None,
+) -> tuple[dict[int, Level], tuple[str, ...]]:
+    """The loss rate of each searched column as far as it is known, and what is doubtful in it."""
+    given = loss_rate if isinstance(loss_rate, Mapping) else dict.fromkeys(searched, loss_rate)
+    levels = {j: Level(rate, is_given=True) for j, rate in given.items() if rate is not None}
+    if len(levels) == len(searched):
+        return levels, ()
+    n_lost = gaps[:, others].sum(axis=0)
+    rates = n_lost[n_lost > 0] / len(gaps)
+    if len(rates) == 0:
+        levels |= {j: Level(None) for j in searched if j not in levels}
+        return levels, (NO_OTHER_COLUMN,)
+    shared = float((rates**2).sum() / rates.sum())
+    levels |= {j: Level(shared) for j in searched if j not in levels}
+    counted = n_lost[n_lost >= FEWEST] / len(gaps)
+    if len(counted) > 1 and counted.max() > DISAGREE * counted.min():
+        return levels, (
+            f"Columns outside mm_columns have lost between {counted.min():.1%} and "
+            f"{counted.max():.1%} of their cells, so that one rate for all ({shared:.1%}) is "
+            "doubtful. Set loss_rate, for each column if you can.",
+        )
+    return levels, ()

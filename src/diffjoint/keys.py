@@ -1,0 +1,58 @@
+"""Keys that belong to what a row holds, not to where it stands, and numbers that belong to keys."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+GOLDEN = 0x9E3779B97F4A7C15
+MIX_1 = 0xBF58476D1CE4E5B9
+MIX_2 = 0x94D049BB133111EB
+
+Keys = NDArray[np.uint64]
+
+
+def row_keys(values: NDArray[np.float64], seed: int) -> NDArray[np.int64]:
+    """One key per row from what the row holds; repeats of a row are told apart.
+
+    Parameters
+    ----------
+    values : array of shape (n_rows, n_columns)
+        Coded cells, NaN where missing.
+    seed : int
+        Keys of another seed are unrelated.
+    """
+    plain = np.where(np.isnan(values), np.nan, values + 0.0)
+    bits = np.ascontiguousarray(plain).view(np.uint64)
+    keys = np.full(len(values), seed % 2**64, dtype=np.uint64)
+    with np.errstate(over="ignore"):
+        for column in bits.T:
+            keys = mix((keys ^ column) + np.uint64(GOLDEN))
+        keys = mix(keys + np.uint64(GOLDEN) * _occurrence(keys).astype(np.uint64))
+    return keys.view(np.int64)
+
+
+def keyed_uniform(keys: NDArray[np.int64], stream: int, n_columns: int) -> NDArray[np.float64]:
+    """Random numbers between 0 and 1, a row for each key; another stream, other numbers."""
+    with np.errstate(over="ignore"):
+        start = mix(keys.view(np.uint64) + np.uint64((stream + 1) * MIX_2 % 2**64))
+        steps = np.arange(1, n_columns + 1, dtype=np.uint64) * np.uint64(GOLDEN)
+        hashed = mix(start[:, None] + steps[None, :])
+    return (hashed >> np.uint64(11)).astype(np.float64) / 2.0**53
+
+
+def mix(z: Keys) -> Keys:
+    """Every bit of the result depends on every bit of the input (splitmix64)."""
+    with np.errstate(over="ignore"):
+        z = (z ^ (z >> np.uint64(30))) * np.uint64(MIX_1)
+        z = (z ^ (z >> np.uint64(27))) * np.uint64(MIX_2)
+    return z ^ (z >> np.uint64(31))
+
+
+def _occurrence(keys: Keys) -> NDArray[np.int64]:
+    """0 for the first row with a key, 1 for the second, and so on."""
+    order = np.argsort(keys, kind="stable")
+    in_order = keys[order]
+    starts = np.flatnonzero(np.r_[True, in_order[1:] != in_order[:-1]])
+    rank = np.arange(len(keys)) - np.repeat(starts, np.diff(np.r_[starts, len(keys)]))
+    occurrence = np.empty(len(keys), dtype=np.int64)
+    occurrence[order] = rank
+    return occurrence
