@@ -76,6 +76,7 @@ def measure(run: Run, world: World, settings: dict[str, Any]) -> dict[str, Any]:
     imputer = SelectiveImputer(
         world.mm_columns,
         column_kinds=world.column_kinds,
+        detector="paper",
         fusion=run.fusion,  # type: ignore[arg-type]
         n_iterations=run.n_iterations,
         callback=watch,

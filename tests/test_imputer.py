@@ -16,7 +16,8 @@ MM = ["age", "town"]
 
 
 def imputer(**params):
-    return SelectiveImputer(**{**TINY, "random_state": 0, "mm_columns": MM, **params})
+    tiny = {**TINY, "detector": "paper", "random_state": 0, "mm_columns": MM}
+    return SelectiveImputer(**{**tiny, **params})
 
 
 @pytest.fixture
@@ -336,7 +337,7 @@ def test_the_callback_sees_an_imputer_that_can_transform(survey):
         ({"mm_columns": ["person"]}, "'person', which is passed through unmodelled"),
         ({"mm_columns": "age"}, r"mm_columns must be a list of columns; .* Pass \['age'\]"),
         ({"preset": "slow"}, "preset must be one of 'fast', 'balanced', 'paper'; got 'slow'"),
-        ({"detector": "magic"}, "detector must be one of 'paper'; got 'magic'"),
+        ({"detector": "magic"}, "detector must be one of 'evidence', 'paper'; got 'magic'"),
         ({"unseen": "drop"}, "unseen must be one of 'error', 'missing', 'keep'; got 'drop'"),
         ({"mm_output": "zero"}, "mm_output must be one of 'na', 'category', 'indicator'"),
         ({"mm_output": "category", "mm_label": "Ulm"}, "'town' already has as a level"),

@@ -5,10 +5,13 @@ import os
 import numpy as np
 import pandas as pd
 import polars as pl
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from diffjoint import SelectiveImputer
+
+pytestmark = pytest.mark.filterwarnings("ignore::diffjoint.errors.UntypicalWarning")
 
 QUICK = {
     "n_iterations": 1,

@@ -26,26 +26,29 @@ class Aggregated:
     uncertainty : array of the same shape
         Standard deviation or entropy of the draws; 0 for observed cells.
     meaningful_score : array of the same shape
-        How strongly the cell is called meaningful: above one half, it is. 0 for cells that
-        cannot be.
+        How strongly the cell is called meaningful: above the threshold, it is. 0 for cells
+        that cannot be.
     clusters : array of shape (n_mm_columns, 2)
         The uncertainty's two centres per searched column.
+    threshold : float
+        The score above which a cell is called meaningful.
     """
 
     values: Values
     uncertainty: Values
     meaningful_score: Values
     clusters: Clusters
+    threshold: float = 0.5
 
     @property
     def state(self) -> JointState:
         """Values and calls, the next joint state."""
-        return JointState(self.values, self.meaningful_score > 0.5)
+        return JointState(self.values, self.meaningful_score > self.threshold)
 
     def take(self, rows: NDArray[np.intp]) -> "Aggregated":
         """Some rows, or all in another order."""
         cells = (self.values[rows], self.uncertainty[rows], self.meaningful_score[rows])
-        return Aggregated(*cells, self.clusters)
+        return Aggregated(*cells, self.clusters, self.threshold)
 
 
 def aggregate(
@@ -54,6 +57,7 @@ def aggregate(
     space: JointSpace,
     settings: Settings,
     clusters: Clusters | None = None,
+    probability: Values | None = None,
 ) -> Aggregated:
     """Summarise draws cell by cell and call the candidates.
 
@@ -63,6 +67,8 @@ def aggregate(
         Blocks of rows; each is summarised and let go before the next is drawn.
     clusters : array, optional
         Centres found in training, for new rows; found anew if None.
+    probability : array of shape (n_rows, n_columns), optional
+        P(meaningful) from a detector that does not ask the draws.
     """
     values = observation.values.copy()
     uncertainty = np.zeros(values.shape)
@@ -73,13 +79,17 @@ def aggregate(
         values[block.rows] = np.where(unknown, value, values[block.rows])
         uncertainty[block.rows] = np.where(unknown, spread, 0.0)
         vote_share[block.rows] = vote
+    if probability is not None:
+        none = np.full((len(space.mm), 2), np.nan)
+        return Aggregated(values, uncertainty, probability, none, settings.threshold)
     if clusters is None:
         clusters = uncertainty_clusters(uncertainty, observation.candidates, space.mm)
     score = np.zeros(values.shape)
     for centres, j in zip(clusters, space.mm, strict=True):
         cluster_score = membership(uncertainty[:, j], centres)
         score[:, j] = fuse(cluster_score, vote_share[:, j], settings.fusion)
-    return Aggregated(values, uncertainty, np.where(observation.candidates, score, 0.0), clusters)
+    score = np.where(observation.candidates, score, 0.0)
+    return Aggregated(values, uncertainty, score, clusters, settings.threshold)
 
 
 def summarize(

@@ -9,6 +9,7 @@ import torch
 from diffjoint.aggregate import Aggregated, aggregate
 from diffjoint.conditional_sample import conditional_sample, sampling_units
 from diffjoint.config import Settings
+from diffjoint.detect import Belief
 from diffjoint.edm import Denoiser
 from diffjoint.model_update import TRAINING_UNITS, model_update
 from diffjoint.progress import Progress
@@ -42,6 +43,7 @@ def diff_joint(
     settings: Settings,
     runtime: Runtime,
     last: Pass | None = None,
+    belief: Belief | None = None,
 ) -> Iterator[Pass]:
     """The passes of Algorithm 1, each as it is done; the last one holds the result.
 
@@ -53,15 +55,22 @@ def diff_joint(
         The columns, and which of them are searched (the paper's T).
     last : Pass, optional
         The last pass done before an interruption, to go on from.
+    belief : Belief, optional
+        What a detector thinks of the mask: the model is trained on masks drawn from it, and
+        values are drawn under the mask that it calls. None: the draws decide, as in the paper.
     """
     denoiser = last.denoiser if last else None
     state = last.aggregated.state if last else initial_state(observation, runtime.seed)
+    probability = belief.probability(observation) if belief else None
+    called = None if probability is None else (probability > settings.threshold)[None]
     first = last.iteration + 1 if last else 0
     training = TRAINING_UNITS * len(observation.values) * settings.max_epochs
     work = training + sampling_units(observation, settings)
     runtime.progress.begin((settings.n_iterations - first) * work)
 
     for iteration in range(first, settings.n_iterations):
+        if belief is not None:
+            state = JointState(state.values, belief.draw(observation, 1 + iteration))
         runtime.progress.phase(f"pass {iteration + 1} of {settings.n_iterations}: training")
         trained = model_update(
             torch.from_numpy(space.encode(state)).to(runtime.device),
@@ -81,8 +90,9 @@ def diff_joint(
             stream=settings.n_iterations - 1 - iteration,
             memory_limit=runtime.memory_limit,
             progress=runtime.progress,
+            meaningful=called,
         )
-        aggregated = aggregate(draws, observation, space, settings)
+        aggregated = aggregate(draws, observation, space, settings, probability=probability)
         state = aggregated.state
         yield Pass(iteration, denoiser, aggregated, trained.loss, trained.n_epochs)
 

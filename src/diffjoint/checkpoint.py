@@ -83,15 +83,16 @@ class Checkpoint:
                 "another random_state. Go on with those, or name another folder, or delete the "
                 "file to start anew."
             )
-        aggregated = Aggregated(*(arrays.pop(name) for name in _CELLS))
+        cells = {name: arrays.pop(name) for name in _CELLS}
+        aggregated = Aggregated(**cells, threshold=settings.threshold)
         denoiser = denoiser_from(arrays, space.n_coordinates, settings, self.device)
         last = Pass(facts["iteration"], denoiser, aggregated, facts["loss"], facts["n_epochs"])
         return Resumed(facts["seed"], last, facts["history"])
 
 
-def fingerprint(values: Values, space: JointSpace, settings: Settings) -> str:
-    """What identifies a run apart from its seed: table, columns and settings."""
-    facts = [asdict(settings), space.schema.to_json(), space.mm]
+def fingerprint(values: Values, space: JointSpace, settings: Settings, detector: Any) -> str:
+    """What identifies a run apart from its seed: table, columns, settings and detector."""
+    facts = [asdict(settings), space.schema.to_json(), space.mm, detector]
     digest = hashlib.sha256(json.dumps(facts).encode())
     digest.update(np.ascontiguousarray(values).tobytes())
     return digest.hexdigest()

@@ -29,6 +29,7 @@ from diffjoint.config import (
     settings_types,
 )
 from diffjoint.demo import run_demo
+from diffjoint.detect import DEFAULT_DETECTOR, DETECTORS
 from diffjoint.errors import DiffJointError, InputError
 from diffjoint.files import (
     NA_VALUES,
@@ -109,6 +110,16 @@ UncertaintyOut = Annotated[
 ]
 ModelOut = Annotated[Path | None, typer.Option(metavar="FILE", help="Save the fitted model.")]
 Preset = Annotated[str, typer.Option(help=f"How much effort: {', '.join(PRESETS)}.")]
+DetectorOption = Annotated[
+    str, typer.Option("--detector", help=f"How to tell them apart: {', '.join(DETECTORS)}.")
+]
+LossRateOption = Annotated[
+    float | None,
+    typer.Option(
+        "--loss-rate",
+        help="Share of cells lost where there was something to record; estimated if not given.",
+    ),
+]
 Set = Annotated[
     list[str] | None,
     typer.Option(
@@ -202,6 +213,8 @@ def impute(
     uncertainty_out: UncertaintyOut = None,
     model_out: ModelOut = None,
     preset: Preset = DEFAULT_PRESET,
+    detector: DetectorOption = DEFAULT_DETECTOR,
+    loss_rate: LossRateOption = None,
     settings: Set = None,
     kinds: Kinds = None,
     na_values: NaValues = None,
@@ -223,6 +236,8 @@ def impute(
         preset,
         settings,
         kinds,
+        detector=detector,
+        loss_rate=loss_rate,
         mm_output=mm_output,
         random_state=seed,
         checkpoint=checkpoint,
@@ -246,6 +261,8 @@ def fit(
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="Where to save the fitted model.")],
     mm_columns: MMColumns = None,
     preset: Preset = DEFAULT_PRESET,
+    detector: DetectorOption = DEFAULT_DETECTOR,
+    loss_rate: LossRateOption = None,
     settings: Set = None,
     kinds: Kinds = None,
     na_values: NaValues = None,
@@ -268,6 +285,8 @@ def fit(
         preset,
         settings,
         kinds,
+        detector=detector,
+        loss_rate=loss_rate,
         mm_output=mm_output,
         unseen=unseen,
         random_state=seed,

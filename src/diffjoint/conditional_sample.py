@@ -18,7 +18,7 @@ from diffjoint.edm import (
 )
 from diffjoint.errors import TrainingError
 from diffjoint.progress import Progress
-from diffjoint.state import Draws, JointSpace, JointState, Observation
+from diffjoint.state import Cells, Draws, JointSpace, JointState, Observation
 
 _TILE_STEP = 64
 """Matrix products give a row the same bits in every batch whose size is a multiple of this."""
@@ -35,6 +35,7 @@ def conditional_sample(
     stream: int,
     memory_limit: int,
     progress: Progress,
+    meaningful: Cells | None = None,
 ) -> Iterator[Draws]:
     """Draws of every row with something unknown, block by block under ``memory_limit``.
 
@@ -42,16 +43,21 @@ def conditional_sample(
     ----------
     stream : int
         Which of the rows' independent streams of noise to use.
+    meaningful : bool array of shape (1 or n_draws, n_rows, n_columns), optional
+        The mask to draw values under, the same for all draws or one for each; drawn with the
+        values if None.
     """
     incomplete = np.flatnonzero(~observation.observed.all(axis=1))
     n_rows = _rows_per_block(space, settings, memory_limit)
     for start in range(0, len(incomplete), n_rows):
         rows = incomplete[start : start + n_rows]
+        masks = None if meaningful is None else meaningful[:, rows]
         vectors = _draw(
-            denoiser, observation.take(rows), space, settings, stream, memory_limit, progress
+            denoiser, observation.take(rows), space, settings, stream, memory_limit, progress, masks
         )
         state = space.decode(vectors.reshape(len(rows), settings.n_draws, -1))
-        yield Draws(rows, state.values.swapaxes(0, 1), state.meaningful.swapaxes(0, 1))
+        drawn = state.meaningful.swapaxes(0, 1) if masks is None else masks
+        yield Draws(rows, state.values.swapaxes(0, 1), drawn)
 
 
 def inpaint(
@@ -97,12 +103,16 @@ def _draw(
     stream: int,
     memory_limit: int,
     progress: Progress,
+    masks: Cells | None,
 ) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
     """Joint vectors of every draw of every row, rows outside, draws inside."""
     device = next(denoiser.parameters()).device
-    nothing = np.zeros(observation.values.shape, dtype=bool)
-    clean = torch.from_numpy(space.encode(JointState(observation.values, nothing))).to(device)
-    known = torch.from_numpy(space.known(observation)).to(device)
+    known = torch.from_numpy(space.known(observation, mask_too=masks is not None)).to(device)
+    if masks is None:
+        masks = np.zeros((1, *observation.values.shape), dtype=bool)
+    clean = torch.stack(
+        [torch.from_numpy(space.encode(JointState(observation.values, mask))) for mask in masks]
+    ).to(device)
     keys = torch.from_numpy(observation.keys).to(device)
     n_pairs = len(keys) * settings.n_draws
     drawn = np.empty((n_pairs, space.n_coordinates), dtype=np.float32)
@@ -113,7 +123,8 @@ def _draw(
         rows, draws = pairs // settings.n_draws, pairs % settings.n_draws
         noise = _noise(draw_keys(keys[rows], draws, stream), space.n_coordinates)
         with torch.inference_mode():
-            vectors = inpaint(denoiser, clean[rows], known[rows], noise, settings)
+            given = clean[draws % len(clean), rows]
+            vectors = inpaint(denoiser, given, known[rows], noise, settings)
         if not torch.isfinite(vectors).all():
             raise TrainingError(
                 "Draws became infinite: the denoiser was not trained well enough to draw from. "

@@ -88,6 +88,8 @@ class Settings:
         Noise schedule of the sampler.
     fusion : {"or", "and", "uncertainty", "vote"}
         How the uncertainty cluster and the vote of the drawn masks decide together.
+    threshold : float
+        P(meaningful) above which a missing cell is kept as NA.
     joint : bool
         Model the mask with the values. False: every missing cell is imputed (DiffPuter).
     integer_summary : {"mean", "mode"}
@@ -113,6 +115,7 @@ class Settings:
     sigma_max: float = 80.0
     rho: float = 7.0
     fusion: Fusion = "or"
+    threshold: float = 0.5
     joint: bool = True
     integer_summary: IntegerSummary = "mode"
 
@@ -132,6 +135,9 @@ class Settings:
                 f"sigma_min must lie below sigma_max; got {self.sigma_min} and {self.sigma_max}. "
                 "The paper uses 0.002 and 80."
             )
+        check_positive("threshold", self.threshold)
+        if self.threshold >= 1:
+            raise InputError(f"threshold must lie between 0 and 1; got {self.threshold!r}.")
         check_choice("fusion", self.fusion, get_args(Fusion))
         check_choice("integer_summary", self.integer_summary, get_args(IntegerSummary))
 

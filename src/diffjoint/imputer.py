@@ -5,7 +5,7 @@ import os
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any, Self, get_args
 from warnings import warn
 
@@ -32,6 +32,13 @@ from diffjoint.config import (
     settings_for,
     settings_types,
 )
+from diffjoint.detect import (
+    DEFAULT_DETECTOR,
+    DETECTORS,
+    Belief,
+    LossRate,
+    belief_from,
+)
 from diffjoint.errors import InputError, UntypicalWarning
 from diffjoint.model import (
     Model,
@@ -46,7 +53,8 @@ from diffjoint.progress import Progress, ProgressBar, Silence
 from diffjoint.state import Cells, JointSpace, JointState, Observation, Values
 from diffjoint.table import Schema, Table, code_table, infer_schema, open_table
 
-DETECTORS = ("paper",)
+BELIEF = "belief."
+"""What the names of a belief's arrays begin with in a saved model."""
 UNSEEN = ("error", "missing", "keep")
 MIN_ROWS = 2
 
@@ -94,8 +102,14 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         cell is imputed.
     preset : {"fast", "balanced", "paper"}
         Where settings that are left at None come from.
-    detector : {"paper"}
-        How meaningful cells are told from lost ones.
+    detector : {"evidence", "paper"}
+        How meaningful cells are told from lost ones: by who is missing beside whom, or by how
+        much drawn values disagree, as in the paper.
+    loss_rate : float or dict, optional
+        How likely a regular cell is lost, in all of ``mm_columns`` or by column label. None:
+        read off the columns that cannot be meaningful.
+    threshold : float, optional
+        P(meaningful) above which a missing cell is kept as NA; one half if not given.
     column_kinds : dict, optional
         Kind by column label, where the inferred one (see ``schema_``) is wrong: "continuous",
         "integer", "categorical", "datetime" or "pass-through".
@@ -174,7 +188,9 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         mm_columns: Sequence[Hashable] | None = None,
         *,
         preset: str = DEFAULT_PRESET,
-        detector: str = "paper",
+        detector: str = DEFAULT_DETECTOR,
+        loss_rate: float | Mapping[Any, float] | None = None,
+        threshold: float | None = None,
         column_kinds: Mapping[Any, str] | None = None,
         unseen: str = "error",
         mm_output: MMOutput = "na",
@@ -210,6 +226,8 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.mm_columns = mm_columns
         self.preset = preset
         self.detector = detector
+        self.loss_rate = loss_rate
+        self.threshold = threshold
         self.column_kinds = column_kinds
         self.unseen = unseen
         self.mm_output = mm_output
@@ -286,9 +304,10 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
         Notes
         -----
-        The paper's detector decides by a cluster and a vote; this is the stronger of the two
-        (for ``fusion="or"``) on a scale where one half is the decision. It orders cells; it is
-        not calibrated.
+        With ``detector="evidence"`` this is a calibrated probability, as far as losses are as
+        they seem. The paper's detector decides by a cluster and a vote; there it is the stronger
+        of the two (for ``fusion="or"``) on a scale where one half is the decision: it orders
+        cells.
         """
         return self.impute(X).probability
 
@@ -339,7 +358,8 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         meaningful = np.zeros(values.shape, dtype=bool)
         with self._running() as progress:
             limit = parse_bytes(self.memory_limit)
-            for draws in self._model.draws(observation, n_draws, limit, progress):
+            masks = self._model.masks(observation, n_draws)
+            for draws in self._model.draws(observation, n_draws, limit, progress, masks):
                 values[:, draws.rows] = draws.values
                 meaningful[:, draws.rows] = draws.meaningful & observation.candidates[draws.rows]
         states = (JointState(*drawn) for drawn in zip(values, meaningful, strict=True))
@@ -360,6 +380,9 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             "feature_names_in": list(getattr(self, "feature_names_in_", [])),
         }
         arrays = {"clusters": self._model.clusters, **weights(self._model.denoiser)}
+        if self._model.belief is not None:
+            packed = self._model.belief.arrays()
+            arrays |= {f"{BELIEF}{name}": array for name, array in packed.items()}
         write_bundle(path, "model", arrays, facts)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
@@ -399,13 +422,14 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         observation = observe(task.values, task.gaps, task.space, seed).take(task.order)
         self.history_ = resumed.history if resumed else []
         last = resumed.last if resumed else None
+        belief = self._believe(observation, task, seed)
         if last is not None:
-            self._take(last, task, seed)
+            self._take(last, task, seed, belief)
         with self._running() as progress, _explained_interrupts(checkpoint):
             runtime = Runtime(seed, task.device, parse_bytes(self.memory_limit), progress)
-            for done in diff_joint(observation, task.space, task.settings, runtime, last):
+            for done in diff_joint(observation, task.space, task.settings, runtime, last, belief):
                 self.history_.append(_history_entry(done, last, observation, task.space))
-                self._take(done, task, seed)
+                self._take(done, task, seed, belief)
                 if checkpoint is not None:
                     checkpoint.save(seed, done, self.history_)
                 if self.callback is not None:
@@ -427,10 +451,20 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         gaps = find_gaps(table, values, schema, "error")
         self.settings_, self.schema_ = settings, schema
         self.mm_columns_ = [table.labels[schema.modelled_positions[j]] for j in space.mm]
-        return _Task(table, space, settings, device, values, gaps, canonical_order(values))
+        return _Task(
+            table,
+            space,
+            settings,
+            device,
+            values,
+            gaps,
+            canonical_order(values),
+            self.detector,
+            self._loss_rate_by_position(table, schema),
+        )
 
     def _checked_settings(self) -> Settings:
-        check_choice("detector", self.detector, DETECTORS)
+        check_choice("detector", self.detector, tuple(DETECTORS))
         check_choice("unseen", self.unseen, UNSEEN)
         check_choice("mm_output", self.mm_output, get_args(MMOutput))
         parse_bytes(self.memory_limit)
@@ -445,6 +479,24 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             raise InputError(f"mm_label must be text; got {self.mm_label!r}.")
         return settings_for(self.preset, **{name: getattr(self, name) for name in settings_types()})
 
+    def _loss_rate_by_position(self, table: Table, schema: Schema) -> LossRate:
+        """The loss rate asked for, by position among the modelled columns."""
+        if self.loss_rate is None:
+            return None
+        rates = self.loss_rate if isinstance(self.loss_rate, Mapping) else {None: self.loss_rate}
+        for label, rate in rates.items():
+            if not isinstance(rate, Real) or not 0.0 <= float(rate) < 1.0:
+                where = "" if label is None else f" for {label!r}"
+                raise InputError(
+                    f"loss_rate must be at least 0 and below 1{where}; got {rate!r}. It is the "
+                    "share of cells that were lost where there was something to record."
+                )
+        if not isinstance(self.loss_rate, Mapping):
+            return float(self.loss_rate)
+        modelled = schema.modelled_positions.tolist()
+        places = {table.require(label, "loss_rate"): float(rate) for label, rate in rates.items()}
+        return {modelled.index(place): rate for place, rate in places.items() if place in modelled}
+
     def _searched(self, table: Table) -> list[Hashable]:
         if self.mm_columns is not None:
             return list(self.mm_columns)
@@ -458,10 +510,19 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             )
         return []
 
-    def _take(self, done: Pass, task: "_Task", seed: int) -> None:
+    def _believe(self, observation: Observation, task: "_Task", seed: int) -> Belief | None:
+        """What the detector thinks of the mask before anything is drawn; doubts are told."""
+        belief = DETECTORS[self.detector](observation, task.space, task.loss_rate, seed)
+        for doubt in belief.doubts if belief else ():
+            warn(doubt, UntypicalWarning, stacklevel=4)
+        return belief
+
+    def _take(self, done: Pass, task: "_Task", seed: int, belief: Belief | None) -> None:
         """Become the imputer that a pass has made."""
         aggregated = done.aggregated
-        self._model = Model(task.space, task.settings, seed, done.denoiser, aggregated.clusters)
+        self._model = Model(
+            task.space, task.settings, seed, done.denoiser, aggregated.clusters, belief
+        )
         self._on_fit_rows = aggregated.take(np.argsort(task.order))
         self._fit_rows_digest = _digest(task.values, task.gaps)
         self.meaningful_ = spread(self._on_fit_rows.state.meaningful, task.table, self.schema_)
@@ -543,8 +604,9 @@ def load(path: str | os.PathLike[str], *, device: str = "auto") -> SelectiveImpu
     params = dict(facts["params"])
     if params["mm_columns"] is not None:
         params["mm_columns"] = [_label(label) for label in params["mm_columns"]]
-    if params["column_kinds"] is not None:
-        params["column_kinds"] = {_label(label): kind for label, kind in params["column_kinds"]}
+    for name in ("column_kinds", "loss_rate"):
+        if isinstance(params[name], list):
+            params[name] = {_label(label): value for label, value in params[name]}
     imputer = SelectiveImputer(**params, device=device)
     imputer.settings_ = Settings(**facts["settings"])
     imputer.schema_ = Schema.from_json(facts["schema"])
@@ -555,7 +617,19 @@ def load(path: str | os.PathLike[str], *, device: str = "auto") -> SelectiveImpu
         imputer.feature_names_in_ = np.asarray(facts["feature_names_in"], dtype=object)
     space = JointSpace(imputer.schema_, tuple(facts["mm"]), imputer.settings_.sigma_data)
     denoiser = denoiser_from(arrays, space.n_coordinates, imputer.settings_, choose_device(device))
-    imputer._model = Model(space, imputer.settings_, facts["seed"], denoiser, arrays["clusters"])
+    believed = {
+        name.removeprefix(BELIEF): array
+        for name, array in arrays.items()
+        if name.startswith(BELIEF)
+    }
+    imputer._model = Model(
+        space,
+        imputer.settings_,
+        facts["seed"],
+        denoiser,
+        arrays["clusters"],
+        belief_from(believed),
+    )
     return imputer
 
 
@@ -570,6 +644,8 @@ class _Task:
     values: Values
     gaps: Cells
     order: NDArray[np.intp]
+    detector: str
+    loss_rate: LossRate
 
 
 @dataclass(frozen=True)
@@ -601,7 +677,8 @@ def _check_enough_rows(table: Table) -> None:
 def _open_checkpoint(folder: str | os.PathLike[str] | None, task: _Task) -> Checkpoint | None:
     if folder is None:
         return None
-    run = fingerprint(task.values[task.order], task.space, task.settings)
+    detector = [task.detector, task.loss_rate]
+    run = fingerprint(task.values[task.order], task.space, task.settings, detector)
     return Checkpoint(folder, run, task.device)
 
 
@@ -657,8 +734,9 @@ def _plain_params(imputer: SelectiveImputer) -> dict[str, Any]:
     params = {k: v for k, v in imputer.get_params(deep=False).items() if k not in left_out}
     if params["mm_columns"] is not None:
         params["mm_columns"] = list(params["mm_columns"])
-    if params["column_kinds"] is not None:
-        params["column_kinds"] = [list(pair) for pair in params["column_kinds"].items()]
+    for name in ("column_kinds", "loss_rate"):
+        if isinstance(params[name], Mapping):
+            params[name] = [list(pair) for pair in params[name].items()]
     if not isinstance(params["random_state"], Integral):
         params["random_state"] = None
     return params

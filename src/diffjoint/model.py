@@ -10,12 +10,16 @@ from numpy.typing import NDArray
 from diffjoint.aggregate import Aggregated, Clusters, aggregate
 from diffjoint.conditional_sample import conditional_sample, sampling_units
 from diffjoint.config import Settings
+from diffjoint.detect import Belief
 from diffjoint.edm import Denoiser
 from diffjoint.errors import InputError
 from diffjoint.keys import row_keys
 from diffjoint.progress import Progress
 from diffjoint.state import Cells, Draws, JointSpace, Observation, Values
 from diffjoint.table import Schema, Table
+
+FIRST_MASK = 1_000
+"""Streams of random numbers below this belong to fit."""
 
 
 @dataclass(frozen=True)
@@ -27,11 +31,17 @@ class Model:
     seed: int
     denoiser: Denoiser
     clusters: Clusters
+    belief: Belief | None = None
 
     def draws(
-        self, observation: Observation, n_draws: int, memory_limit: int, progress: Progress
+        self,
+        observation: Observation,
+        n_draws: int,
+        memory_limit: int,
+        progress: Progress,
+        meaningful: Cells | None = None,
     ) -> Iterator[Draws]:
-        """Conditional draws of the incomplete rows, block by block."""
+        """Conditional draws of the incomplete rows, block by block, under a mask if given."""
         settings = replace(self.settings, n_draws=n_draws)
         progress.begin(sampling_units(observation, settings))
         progress.phase("drawing")
@@ -43,12 +53,22 @@ class Model:
             stream=0,
             memory_limit=memory_limit,
             progress=progress,
+            meaningful=meaningful,
         )
+
+    def masks(self, observation: Observation, n_draws: int) -> Cells | None:
+        """Masks drawn from the belief, shape (n_draws, n_rows, n_columns); None: it has none."""
+        if self.belief is None:
+            return None
+        streams = range(FIRST_MASK, FIRST_MASK + n_draws)
+        return np.stack([self.belief.draw(observation, stream) for stream in streams])
 
     def infer(self, observation: Observation, memory_limit: int, progress: Progress) -> Aggregated:
         """Value, uncertainty and call of every cell, by the clusters found in training."""
-        draws = self.draws(observation, self.settings.n_draws, memory_limit, progress)
-        return aggregate(draws, observation, self.space, self.settings, self.clusters)
+        probability = self.belief.probability(observation) if self.belief else None
+        called = None if probability is None else (probability > self.settings.threshold)[None]
+        draws = self.draws(observation, self.settings.n_draws, memory_limit, progress, called)
+        return aggregate(draws, observation, self.space, self.settings, self.clusters, probability)
 
 
 def observe(values: Values, gaps: Cells, space: JointSpace, seed: int) -> Observation:

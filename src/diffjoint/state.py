@@ -112,7 +112,7 @@ class JointSpace:
         meaningful[..., self.mm] = vectors[..., n_values:] > 0.5
         return JointState(values, meaningful)
 
-    def known(self, observation: Observation) -> Cells:
+    def known(self, observation: Observation, *, mask_too: bool = False) -> Cells:
         """Which coordinates are known: those of observed values and of settled masks."""
         values = coordinates(observation.observed, self.schema)
-        return np.hstack([values, ~observation.candidates[:, self.mm]])
+        return np.hstack([values, ~observation.candidates[:, self.mm] | mask_too])

@@ -2,5 +2,6 @@
 
 from diffjoint.evidence.column import Judged
 from diffjoint.evidence.detector import Evidence, gather
+from diffjoint.evidence.packing import pack, unpack
 
-__all__ = ["Evidence", "Judged", "gather"]
+__all__ = ["Evidence", "Judged", "gather", "pack", "unpack"]

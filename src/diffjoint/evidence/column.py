@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import logit
 from sklearn.isotonic import IsotonicRegression
 
-from diffjoint.evidence.losses import LossModel, constant_loss, fit_loss
+from diffjoint.evidence.losses import MOST, LossModel, constant_loss, fit_loss
 from diffjoint.evidence.trees import Trees, grow
 
 Values = NDArray[np.float64]
@@ -205,7 +205,7 @@ def _constant_level(logits: Values, is_missing: Cells, level: Level) -> float:
         regular = logits <= np.quantile(logits, LOWEST_SHARE)
         rate = float(is_missing[regular].mean())
     for _ in range(N_ROUNDS):
-        regular = _mm_rates(logits, is_missing, np.full(len(logits), rate)) < NO_EXCESS
+        regular = _mm_rates(logits, is_missing, np.full(len(logits), min(rate, MOST))) < NO_EXCESS
         floor = float(is_missing[regular].mean()) if regular.sum() >= ENOUGH_ROWS else rate
         error = np.sqrt(max(rate * (1 - rate), TINY) / max(1, regular.sum()))
         if abs(floor - rate) < ENOUGH_ERRORS * error or (level.rate is not None and floor > rate):

@@ -24,6 +24,8 @@ FARTHEST = 4.0
 """Standard deviations beyond which a driver's number is taken as that far."""
 PRECISION = 10.0
 """Strength of the pull of a searched column's weights towards zero."""
+MOST = 0.999
+"""The highest loss rate: something of a regular cell is always seen."""
 FEWEST_LOST = 5
 FEWEST_ROWS = 100
 SMOOTHING = 10.0
@@ -75,7 +77,7 @@ class LossModel:
     def rate(self, scores: Values) -> Values:
         """Rho for every row, from the scores of all columns."""
         rho: Values = expit(scores[:, self.drivers] @ self.weights + self.bias)
-        return rho
+        return np.minimum(rho, MOST)
 
     def with_level(self, scores: Values, level: float) -> "LossModel":
         """The same shape with a mean rate of ``level``."""

@@ -92,6 +92,7 @@ def grow(
     if min(is_missing.sum(), (~is_missing).sum()) < FEWEST:
         return _trees(float(np.log(rate / (1 - rate))), [], rates, starts)
     numbers = _levels_as_rates(features, rates, starts)
+    numbers[:, np.isnan(numbers).all(axis=0)] = 0.0
     leaf = int(np.clip(len(features) // 300, 10, 40))
     learner = HistGradientBoostingClassifier(**LEARNER, min_samples_leaf=leaf, random_state=seed)
     learner.fit(numbers, is_missing)

@@ -1,0 +1,91 @@
+"""Detectors: who says which missing cells are meaningful.
+
+A detector looks at a table before anything is drawn. It returns a belief about the mask, or None if
+it has none yet: then the draws themselves decide, as in the paper.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Protocol
+
+import numpy as np
+
+from diffjoint.evidence import Evidence, gather, pack, unpack
+from diffjoint.keys import keyed_uniform
+from diffjoint.persist import Arrays
+from diffjoint.state import Cells, JointSpace, Observation, Values
+
+LossRate = float | Mapping[int, float] | None
+"""P(lost) of regular cells: of all searched columns, or by position; None: to be estimated."""
+
+
+class Belief(Protocol):
+    """What a detector thinks of the mask, for any rows."""
+
+    doubts: tuple[str, ...]
+
+    def probability(self, observation: Observation) -> Values:
+        """P(meaningful) of every candidate cell; 0 elsewhere."""
+
+    def draw(self, observation: Observation, stream: int) -> Cells:
+        """A mask in which the cells of a row agree with each other."""
+
+    def arrays(self) -> Arrays:
+        """The belief as plain arrays."""
+
+
+class EvidenceBelief:
+    """A belief from who is missing beside whom, see :mod:`diffjoint.evidence`."""
+
+    def __init__(self, evidence: Evidence) -> None:
+        self.evidence = evidence
+        self.doubts = evidence.doubts
+
+    def probability(self, observation: Observation) -> Values:
+        """P(meaningful) of every candidate cell; 0 elsewhere."""
+        return self.evidence.probability(observation.values, observation.candidates)
+
+    def draw(self, observation: Observation, stream: int) -> Cells:
+        """A mask drawn column by column, each given those before."""
+        values = observation.values
+        uniform = keyed_uniform(observation.keys, stream, values.shape[1])
+        unknown = np.full(values.shape, np.nan)
+        return self.evidence.draw(values, observation.candidates, uniform, unknown)
+
+    def arrays(self) -> Arrays:
+        """The belief as plain arrays."""
+        return pack(self.evidence)
+
+
+def _by_evidence(
+    observation: Observation, space: JointSpace, loss_rate: LossRate, seed: int
+) -> Belief | None:
+    if not space.mm:
+        return None
+    values = observation.values
+    columns = space.schema.modelled
+    evidence = gather(
+        values,
+        ~observation.observed,
+        np.array([len(column.levels) if column.is_categorical else 0 for column in columns]),
+        space.mm,
+        keyed_uniform(observation.keys, 0, values.shape[1]),
+        loss_rate=loss_rate,
+        seed=seed % 2**32,
+    )
+    return EvidenceBelief(evidence)
+
+
+def _by_draws(
+    observation: Observation, space: JointSpace, loss_rate: LossRate, seed: int
+) -> Belief | None:
+    return None
+
+
+Detector = Callable[[Observation, JointSpace, LossRate, int], Belief | None]
+DETECTORS: Mapping[str, Detector] = {"evidence": _by_evidence, "paper": _by_draws}
+DEFAULT_DETECTOR = "evidence"
+
+
+def belief_from(arrays: Arrays) -> Belief | None:
+    """The belief whose arrays these are; None if there are none."""
+    return EvidenceBelief(unpack(arrays)) if arrays else None

@@ -1,0 +1,244 @@
+"""Evidence: q, rho and phi from who is missing, on worlds in which they are known."""
+
+import numpy as np
+import pytest
+from scipy.special import expit
+
+from diffjoint.evidence import gather, pack, unpack
+from diffjoint.evidence.column import Judged
+from diffjoint.evidence.detector import NO_OTHER_COLUMN, folds_of
+from diffjoint.evidence.losses import LossModel, constant_loss, find_drivers
+from diffjoint.evidence.trees import LEARNER, _levels_as_rates, grow
+from diffjoint.metrics import mm_scores, token_accuracy
+from diffjoint.simulate import bayes_posterior, bayesian_network
+
+N_LEVELS = np.array([0, 0, 2, 3, 2])
+SEARCHED = (0, 3, 4)
+
+
+def learnt(world, **options):
+    values = world.train.observed_table.to_numpy()
+    uniform = np.random.default_rng(0).random(values.shape)
+    return gather(values, np.isnan(values), N_LEVELS, SEARCHED, uniform, **options)
+
+
+def judged(world, evidence):
+    table = world.test.observed_table
+    likely = table * 0.0
+    likely[:] = evidence.probability(table.to_numpy(), table.isna().to_numpy())
+    return likely
+
+
+@pytest.fixture(scope="module")
+def network():
+    return bayesian_network(10_000, 6_000, loss_rate=0.2, seed=3)
+
+
+@pytest.fixture(scope="module")
+def evidence(network):
+    return learnt(network)
+
+
+def test_the_three_rates_are_one_equation():
+    rho, phi = np.array([0.1, 0.2]), np.array([0.3, 0.0])
+    rates = Judged(rho + (1 - rho) * phi, rho, phi)
+    np.testing.assert_allclose(rates.probability, [0.3 / 0.37, 0.0])
+
+
+def test_calls_come_near_the_bayes_limit(network, evidence):
+    likely = judged(network, evidence)
+    posterior = bayes_posterior(network.test)
+    found = mm_scores(network.test, likely > 0.5, likely)
+    limit = mm_scores(network.test, posterior.calls, posterior.meaningful)
+    assert found["brier"] < limit["brier"] + 0.01
+    assert found["auc"] > limit["auc"] - 0.01
+    assert found["calibration_error"] < 0.03
+
+
+def test_observed_cells_and_other_columns_are_never_meaningful(network, evidence):
+    likely = judged(network, evidence)
+    assert (likely.to_numpy()[network.test.observed_table.notna()] == 0).all()
+    assert (likely[["C2", "D1"]] == 0).all(axis=None)
+
+
+def test_under_mcar_losses_depend_on_nothing(evidence, network):
+    assert evidence.drivers == ()
+    scores = evidence.scores.of(network.test.observed_table.to_numpy())
+    for column in evidence.columns.values():
+        np.testing.assert_allclose(column.loss.rate(scores), 0.2, atol=0.015)
+
+
+@pytest.mark.parametrize(("mechanism", "seed"), [("mar", 0), ("mnar", 4)])
+def test_losses_that_depend_on_context_are_found_out(mechanism, seed):
+    world = bayesian_network(14_000, 6_000, mechanism=mechanism, loss_rate=0.2, seed=seed)
+    evidence = learnt(world)
+    names = list(world.truth.columns)
+    assert {names[d] for d in evidence.drivers} >= set(world.mechanism.drivers)
+    driver = names.index(world.mechanism.drivers[0])
+    place = list(evidence.drivers).index(driver)
+    for j in (3, 4):
+        weight = evidence.columns[j].loss.weights[place]
+        assert weight == pytest.approx(world.mechanism.weights[0, j], abs=0.35)
+    posterior = bayes_posterior(world.test)
+    completed = posterior.completed.copy()
+    likely = judged(world, evidence)
+    for name in ("D2", "D3"):
+        missing = world.test.observed_table[name].isna()
+        best = posterior.level[name].idxmax(axis=1).astype(float)
+        completed.loc[missing, name] = best.where(likely[name] <= 0.5)[missing]
+    limit = token_accuracy(world.test, posterior.completed)
+    assert token_accuracy(world.test, completed) > limit - 0.03
+
+
+def test_drawn_masks_agree_with_each_other(network, evidence):
+    """D3 is meaningful whenever D2 is, in the world and in nearly every drawn table."""
+    values = network.test.observed_table.to_numpy()
+    unknown = np.full(values.shape, np.nan)
+    uniform = np.random.default_rng(1).random(values.shape)
+    mask = evidence.draw(values, np.isnan(values), uniform, unknown)
+    assert mask[mask[:, 3], 4].mean() > 0.95
+    likely = judged(network, evidence).to_numpy()
+    independent = np.isnan(values) & (uniform < likely)
+    assert independent[independent[:, 3], 4].mean() < mask[mask[:, 3], 4].mean()
+
+
+def test_drawn_masks_are_as_likely_as_said(network, evidence):
+    values = network.test.observed_table.to_numpy()
+    unknown = np.full(values.shape, np.nan)
+    rng = np.random.default_rng(1)
+    masks = [
+        evidence.draw(values, np.isnan(values), rng.random(values.shape), unknown) for _ in range(5)
+    ]
+    said = judged(network, evidence).to_numpy()
+    for j in SEARCHED:
+        missing = np.isnan(values[:, j])
+        drawn = np.mean([mask[missing, j].mean() for mask in masks])
+        assert drawn == pytest.approx(said[missing, j].mean(), abs=0.02)
+
+
+def test_known_cells_are_drawn_as_known(network, evidence):
+    values = network.test.observed_table.to_numpy()
+    known = np.full(values.shape, np.nan)
+    missing = np.flatnonzero(np.isnan(values[:, 3]))
+    known[missing[:50], 3], known[missing[50:100], 3] = 1.0, 0.0
+    mask = evidence.draw(
+        values, np.isnan(values), np.random.default_rng(0).random(values.shape), known
+    )
+    assert mask[missing[:50], 3].all()
+    assert not mask[missing[50:100], 3].any()
+
+
+def test_a_given_rate_is_used_as_it_is(network):
+    evidence = learnt(network, loss_rate={0: 0.3, 3: 0.0})
+    scores = evidence.scores.of(network.test.observed_table.to_numpy())
+    assert evidence.columns[0].loss.rate(scores).mean() == pytest.approx(0.3)
+    assert evidence.columns[3].loss.rate(scores).mean() == pytest.approx(0.0, abs=1e-6)
+    assert evidence.columns[4].loss.rate(scores).mean() == pytest.approx(0.2, abs=0.015)
+    likely = judged(network, evidence)
+    missing = network.test.observed_table["D2"].isna()
+    assert (likely.loc[missing, "D2"] > 0.99).all(), "nothing is lost, so all is meaningful"
+
+
+def test_without_other_losses_the_floor_is_taken_and_a_doubt_told():
+    rng = np.random.default_rng(0)
+    gate = rng.integers(0, 2, 4_000).astype(float)
+    answer = np.where((gate == 0) | (rng.random(4_000) < 0.1), np.nan, rng.normal(size=4_000))
+    values = np.column_stack([gate, answer])
+    uniform = rng.random(values.shape)
+    evidence = gather(values, np.isnan(values), np.array([2, 0]), [1], uniform)
+    assert evidence.doubts == (NO_OTHER_COLUMN,)
+    likely = evidence.probability(values, np.isnan(values))[:, 1]
+    assert (likely[gate == 0] > 0.95).all()
+    lost = np.isnan(answer) & (gate == 1)
+    assert (likely[lost] < 0.1).all()
+
+
+def test_columns_that_disagree_raise_a_doubt():
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(2_000, 4))
+    values[rng.random(2_000) < 0.02, 0] = np.nan
+    values[rng.random(2_000) < 0.4, 1] = np.nan
+    values[rng.random(2_000) < 0.3, 2] = np.nan
+    uniform = rng.random(values.shape)
+    evidence = gather(values, np.isnan(values), np.zeros(4, dtype=int), [2], uniform)
+    assert "so that one rate for all" in evidence.doubts[0]
+    given = gather(values, np.isnan(values), np.zeros(4, dtype=int), [2], uniform, loss_rate=0.3)
+    assert given.doubts == ()
+
+
+def test_a_column_with_losses_alone_is_called_lost():
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(4_000, 4))
+    values[rng.random(values.shape) < 0.2] = np.nan
+    uniform = rng.random(values.shape)
+    evidence = gather(values, np.isnan(values), np.zeros(4, dtype=int), [1, 2], uniform)
+    likely = evidence.probability(values, np.isnan(values))
+    assert (likely[np.isnan(values)] > 0.5).mean() < 0.01
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_losses_without_drivers_have_none(seed):
+    rng = np.random.default_rng(seed)
+    values = np.column_stack([rng.normal(size=(3_000, 6)), rng.integers(0, 12, (3_000, 4))])
+    values[rng.random(values.shape) < 0.2] = np.nan
+    n_levels = np.array([0] * 6 + [12] * 4)
+    drivers, _ = find_drivers(values, n_levels, np.arange(10), seed=0)
+    assert drivers == []
+
+
+def test_drivers_among_many_columns_are_found():
+    rng = np.random.default_rng(0)
+    values = np.column_stack([rng.normal(size=(4_000, 8)), rng.integers(0, 5, (4_000, 4))])
+    effect = np.array([1.0, -1.0, 0.3, -0.2, 0.8])
+    for k in range(2, 8):
+        logit = -1.5 + rng.normal() * values[:, 0] + rng.normal() * effect[values[:, 9].astype(int)]
+        values[rng.random(4_000) < expit(logit), k] = np.nan
+    drivers, _ = find_drivers(values, np.array([0] * 8 + [5] * 4), np.arange(2, 8), seed=0)
+    assert drivers == [0, 9]
+
+
+def test_trees_say_what_scikit_learn_says(network):
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    values = network.train.observed_table.to_numpy()
+    features, missing = np.delete(values, 3, axis=1), np.isnan(values[:, 3])
+    trees = grow(features, missing, np.delete(N_LEVELS, 3), seed=0)
+    numbers = _levels_as_rates(features, trees.level_rates, trees.level_starts)
+    reference = HistGradientBoostingClassifier(**LEARNER, min_samples_leaf=33, random_state=0)
+    expected = reference.fit(numbers, missing).decision_function(numbers)
+    np.testing.assert_allclose(trees.logit(features), expected, atol=1e-9)
+
+
+def test_too_few_cells_of_a_kind_give_the_rate_alone():
+    missing = np.arange(100) < 3
+    trees = grow(np.random.default_rng(0).normal(size=(100, 2)), missing, np.zeros(2, dtype=int), 0)
+    np.testing.assert_allclose(expit(trees.logit(np.zeros((4, 2)))), 0.03)
+
+
+def test_a_loss_model_meets_its_level():
+    scores = np.random.default_rng(0).normal(size=(5_000, 3))
+    model = LossModel(np.array([0, 2]), np.array([1.0, -0.5]), 0.0).with_level(scores, 0.2)
+    assert model.rate(scores).mean() == pytest.approx(0.2)
+    assert constant_loss(0.25).rate(scores) == pytest.approx(0.25)
+
+
+def test_folds_follow_the_rows():
+    values = np.random.default_rng(0).normal(size=(1_000, 3))
+    folds = folds_of(values, 5)
+    np.testing.assert_array_equal(folds_of(values[::-1], 5)[::-1], folds)
+    assert np.bincount(folds).min() > 150
+    repeated = folds_of(np.zeros((1_000, 3)), 5)
+    assert np.bincount(repeated, minlength=5).min() > 150, "repeats are spread"
+
+
+def test_packed_evidence_comes_back(network, evidence):
+    again = unpack(pack(evidence))
+    values = network.test.observed_table.to_numpy()
+    np.testing.assert_array_equal(
+        again.probability(values, np.isnan(values)), evidence.probability(values, np.isnan(values))
+    )
+    uniform, unknown = np.random.default_rng(0).random(values.shape), np.full(values.shape, np.nan)
+    np.testing.assert_array_equal(
+        again.draw(values, np.isnan(values), uniform, unknown),
+        evidence.draw(values, np.isnan(values), uniform, unknown),
+    )

@@ -1,0 +1,89 @@
+"""The evidence detector inside the imputer."""
+
+import numpy as np
+import pytest
+
+from diffjoint import SelectiveImputer, load
+from diffjoint.errors import InputError, UntypicalWarning
+from diffjoint.metrics import mm_scores
+from diffjoint.simulate import household_survey
+from tests.conftest import TINY
+
+
+@pytest.fixture(scope="module")
+def world():
+    return household_survey(1_000, seed=7)
+
+
+@pytest.fixture(scope="module")
+def fitted(world):
+    imputer = SelectiveImputer(
+        world.mm_columns, column_kinds=world.column_kinds, random_state=0, **TINY
+    )
+    return imputer.fit(world.observed_table)
+
+
+def test_skip_logic_is_found(world, fitted):
+    result = fitted.impute(world.observed_table)
+    scores = mm_scores(world, result.meaningful, result.probability)
+    assert scores["f1"] > 0.95
+    assert scores["calibration_error"] < 0.05
+
+
+def test_rows_get_the_same_probability_alone_and_among_others(world, fitted):
+    survey = world.observed_table
+    whole = fitted.predict_mm_proba(survey)
+    part = fitted.predict_mm_proba(survey.iloc[100:140])
+    np.testing.assert_array_equal(part, whole.iloc[100:140])
+    turned = fitted.predict_mm_proba(survey.iloc[::-1])
+    np.testing.assert_array_equal(turned.iloc[::-1], whole)
+
+
+def test_a_saved_imputer_has_its_evidence(world, fitted, tmp_path):
+    fitted.save(tmp_path / "model")
+    again = load(tmp_path / "model")
+    part = world.observed_table.head(60)
+    np.testing.assert_array_equal(again.predict_mm_proba(part), fitted.predict_mm_proba(part))
+    for one, other in zip(again.sample(part, 2), fitted.sample(part, 2), strict=True):
+        assert one.equals(other)
+
+
+def test_a_higher_threshold_keeps_fewer_cells(world, fitted):
+    strict = SelectiveImputer(**{**fitted.get_params(), "threshold": 0.97})
+    survey = world.observed_table
+    kept, fewer = (i.predict_mm(survey) for i in (fitted, strict.fit(survey)))
+    assert fewer.to_numpy().sum() < kept.to_numpy().sum()
+    assert not (fewer & ~kept).any(axis=None)
+
+
+def test_sampled_masks_vary_and_agree(world, fitted):
+    """Hours and commute are asked together: drawn tables keep or fill them together."""
+    survey = world.observed_table.head(300)
+    both = survey[["weekly_hours", "commute"]].isna().all(axis=1)
+    tables = fitted.sample(survey, 5)
+    together = [
+        (t.loc[both, "weekly_hours"].isna() == t.loc[both, "commute"].isna()).mean() for t in tables
+    ]
+    assert np.mean(together) > 0.95
+    masks = [table.isna().to_numpy() for table in tables]
+    assert any((mask != masks[0]).any() for mask in masks[1:])
+
+
+def test_a_loss_rate_can_be_given_by_column(world, fitted):
+    given = SelectiveImputer(**{**fitted.get_params(), "loss_rate": {"commute": 0.0}})
+    survey = world.observed_table
+    kept = given.fit(survey).predict_mm(survey)
+    assert kept["commute"].sum() == survey["commute"].isna().sum()
+
+
+@pytest.mark.parametrize("rate", [1.0, -0.1, "much", {"commute": 2}])
+def test_a_rate_that_is_none_is_refused(world, fitted, rate):
+    with pytest.raises(InputError, match="loss_rate must be at least 0 and below 1"):
+        SelectiveImputer(**{**fitted.get_params(), "loss_rate": rate}).fit(world.observed_table)
+
+
+def test_a_table_that_cannot_tell_says_so(world, fitted):
+    survey = world.observed_table[["married", "spouse_age"]].dropna(subset="married")
+    imputer = SelectiveImputer(["spouse_age"], random_state=0, **TINY)
+    with pytest.warns(UntypicalWarning, match="nothing tells how often cells are lost"):
+        imputer.fit(survey)
