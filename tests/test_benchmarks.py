@@ -4,7 +4,7 @@ import json
 
 import pandas as pd
 import pytest
-from benchmarks import bayes_limit, check_limit, downstream, pages, reduced_paper, worlds
+from benchmarks import bayes_limit, calls, check_limit, downstream, pages, reduced_paper, worlds
 
 from diffjoint.simulate import bayesian_network, household_survey
 
@@ -106,3 +106,17 @@ def test_a_page_without_the_mark_is_refused(tmp_path):
     assert page.read_text() == "<!-- a -->\nnew\n<!-- end -->\n"
     with pytest.raises(ValueError, match="has no mark <!-- b -->"):
         pages.show_in("b", "new\n", page)
+
+
+def test_calls_are_measured_and_results_kept(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(calls, "RATIOS", (20,))
+    monkeypatch.setattr(calls, "MECHANISMS", ("mcar",))
+    calls.main(["--quick", "--results", str(tmp_path)])
+    path = tmp_path / "calls_network.csv"
+    results = pd.read_csv(path)
+    assert results["f1"].item() > 50
+    assert "| MCAR | 20 |" in capsys.readouterr().out
+    path.write_text(path.read_text().replace(str(results["f1"].item()), "12.5"))
+    calls.main(["--quick", "--results", str(tmp_path)])
+    assert "| 12.5 (" in capsys.readouterr().out
+    assert "not run" in calls.real_table(pd.DataFrame(columns=calls.KEYS))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from benchmarks import bayes_limit, check_limit, downstream, reduced_paper, worlds
+from benchmarks import bayes_limit, calls, check_limit, downstream, reduced_paper, worlds
 
 from diffjoint.errors import FileError
 from diffjoint.simulate import WORLDS, make_world
@@ -36,6 +36,14 @@ def test_the_results_page_shows_the_result_files():
 )
 def test_the_results_page_shows_the_measured_tables(made):
     shown = made.markdown(pd.read_csv(made.RESULTS))
+    assert shown in (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("name", "made"), [("network", calls.network_table), ("tables", calls.real_table)]
+)
+def test_the_results_page_shows_the_calls(name, made):
+    shown = made(pd.read_csv(calls.FOLDER / f"calls_{name}.csv"))
     assert shown in (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
 
 
