@@ -12,6 +12,7 @@ import numpy as np
 from diffjoint.evidence import Evidence, gather, pack, unpack
 from diffjoint.keys import keyed_uniform
 from diffjoint.persist import Arrays
+from diffjoint.progress import Progress
 from diffjoint.state import Cells, JointSpace, Observation, Values
 
 LossRate = float | Mapping[int, float] | None
@@ -57,10 +58,12 @@ class EvidenceBelief:
 
 
 def _by_evidence(
-    observation: Observation, space: JointSpace, loss_rate: LossRate, seed: int
+    observation: Observation, space: JointSpace, loss_rate: LossRate, seed: int, progress: Progress
 ) -> Belief | None:
     if not space.mm:
         return None
+    progress.begin(2 * len(space.mm))
+    progress.phase("who is missing beside whom")
     values = observation.values
     columns = space.schema.modelled
     evidence = gather(
@@ -71,17 +74,18 @@ def _by_evidence(
         keyed_uniform(observation.keys, 0, values.shape[1]),
         loss_rate=loss_rate,
         seed=seed % 2**32,
+        tick=lambda: progress.advance(1),
     )
     return EvidenceBelief(evidence)
 
 
 def _by_draws(
-    observation: Observation, space: JointSpace, loss_rate: LossRate, seed: int
+    observation: Observation, space: JointSpace, loss_rate: LossRate, seed: int, progress: Progress
 ) -> Belief | None:
     return None
 
 
-Detector = Callable[[Observation, JointSpace, LossRate, int], Belief | None]
+Detector = Callable[[Observation, JointSpace, LossRate, int, Progress], Belief | None]
 DETECTORS: Mapping[str, Detector] = {"evidence": _by_evidence, "paper": _by_draws}
 DEFAULT_DETECTOR = "evidence"
 

@@ -422,10 +422,10 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         observation = observe(task.values, task.gaps, task.space, seed).take(task.order)
         self.history_ = resumed.history if resumed else []
         last = resumed.last if resumed else None
-        belief = self._believe(observation, task, seed)
-        if last is not None:
-            self._take(last, task, seed, belief)
         with self._running() as progress, _explained_interrupts(checkpoint):
+            belief = self._believe(observation, task, seed, progress)
+            if last is not None:
+                self._take(last, task, seed, belief)
             runtime = Runtime(seed, task.device, parse_bytes(self.memory_limit), progress)
             for done in diff_joint(observation, task.space, task.settings, runtime, last, belief):
                 self.history_.append(_history_entry(done, last, observation, task.space))
@@ -510,9 +510,11 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             )
         return []
 
-    def _believe(self, observation: Observation, task: "_Task", seed: int) -> Belief | None:
+    def _believe(
+        self, observation: Observation, task: "_Task", seed: int, progress: Progress
+    ) -> Belief | None:
         """What the detector thinks of the mask before anything is drawn; doubts are told."""
-        belief = DETECTORS[self.detector](observation, task.space, task.loss_rate, seed)
+        belief = DETECTORS[self.detector](observation, task.space, task.loss_rate, seed, progress)
         for doubt in belief.doubts if belief else ():
             warn(doubt, UntypicalWarning, stacklevel=4)
         return belief

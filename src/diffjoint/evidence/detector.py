@@ -1,6 +1,6 @@
 """P(meaningful) of every missing cell, from who is missing beside whom."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -106,6 +106,7 @@ def gather(
     loss_rate: float | Mapping[int, float] | None = None,
     known: Values | None = None,
     seed: int = 0,
+    tick: Callable[[], object] = lambda: None,
 ) -> Evidence:
     """Learn from a table which of its missing cells are meaningful.
 
@@ -123,6 +124,8 @@ def gather(
         P(lost) of regular cells, for all searched columns or by position; estimated if None.
     known : array of shape (n_rows, n_columns), optional
         1 for cells known to be meaningful, 0 for known to be lost, NaN elsewhere.
+    tick : callable
+        Called twice for each searched column, when it has been learnt alone and in turn.
     """
     searched = sorted(searched)
     others = np.array([j for j in range(values.shape[1]) if j not in searched], dtype=np.int64)
@@ -130,8 +133,9 @@ def gather(
     levels, doubts = _levels(gaps, others, searched, loss_rate)
     n_folds = N_FOLDS_LARGE if len(values) > LARGE else N_FOLDS
     folds, scored = folds_of(values, n_folds), scores.of(values)
-    columns = {
-        j: fit_column(
+    columns = {}
+    for j in searched:
+        columns[j] = fit_column(
             np.delete(values, j, axis=1),
             np.delete(n_levels, j),
             gaps[:, j],
@@ -141,11 +145,10 @@ def gather(
             levels[j],
             seed,
         )
-        for j in searched
-    }
+        tick()
     known = np.full(values.shape, np.nan) if known is None else known
     evidence = Evidence(n_levels, n_folds, scores, tuple(drivers), columns, {}, doubts)
-    return _with_turns(evidence, values, gaps, uniform, known, seed)
+    return _with_turns(evidence, values, gaps, uniform, known, seed, tick)
 
 
 def folds_of(values: Values, n_folds: int) -> NDArray[np.int64]:
@@ -158,7 +161,13 @@ def folds_of(values: Values, n_folds: int) -> NDArray[np.int64]:
 
 
 def _with_turns(
-    evidence: Evidence, values: Values, gaps: Cells, uniform: Values, known: Values, seed: int
+    evidence: Evidence,
+    values: Values,
+    gaps: Cells,
+    uniform: Values,
+    known: Values,
+    seed: int,
+    tick: Callable[[], object],
 ) -> Evidence:
     """Learn each searched column again, beside a drawn mask of those before it."""
     folds, scores = folds_of(values, evidence.n_folds), evidence.scores.of(values)
@@ -183,6 +192,7 @@ def _with_turns(
         likely = in_turn[j].judge(features, folds, scores).probability
         likely = np.where(np.isnan(known[:, j]), likely, known[:, j])
         meaningful[:, j] = gaps[:, j] & (uniform[:, j] < likely)
+        tick()
     return replace(evidence, in_turn=in_turn)
 
 
