@@ -76,6 +76,15 @@ def test_a_loss_rate_can_be_given_by_column(world, fitted):
     assert kept["commute"].sum() == survey["commute"].isna().sum()
 
 
+def test_rates_of_other_columns_are_refused(world, fitted):
+    params = {**fitted.get_params(), "loss_rate": {"age": 0.1}}
+    with pytest.raises(InputError, match="loss_rate names 'age', which is not among mm_columns"):
+        SelectiveImputer(**params).fit(world.observed_table)
+    params |= {"loss_rate": 0.1, "detector": "paper"}
+    with pytest.raises(InputError, match="loss_rate is for detector='evidence'"):
+        SelectiveImputer(**params).fit(world.observed_table)
+
+
 @pytest.mark.parametrize("rate", [1.0, -0.1, "much", {"commute": 2}])
 def test_a_rate_that_is_none_is_refused(world, fitted, rate):
     with pytest.raises(InputError, match="loss_rate must be at least 0 and below 1"):

@@ -43,7 +43,7 @@ def test_a_loaded_imputer_can_be_saved_and_fitted_again(survey, saved, tmp_path)
     pd.testing.assert_frame_equal(loaded.fit_transform(survey), saved[0].transform(survey))
 
 
-@pytest.mark.filterwarnings("ignore:No column outside mm_columns")
+@pytest.mark.filterwarnings("ignore::diffjoint.errors.UntypicalWarning")
 def test_imputers_of_arrays_can_be_saved(tmp_path):
     array = np.random.default_rng(0).normal(size=(40, 3))
     array[:9, 1] = np.nan

@@ -93,7 +93,7 @@ class Checkpoint:
 def fingerprint(values: Values, space: JointSpace, settings: Settings, detector: Any) -> str:
     """What identifies a run apart from its seed: table, columns, settings and detector."""
     facts = [asdict(settings), space.schema.to_json(), space.mm, detector]
-    digest = hashlib.sha256(json.dumps(facts).encode())
+    digest = hashlib.sha256(json.dumps(facts, sort_keys=True).encode())
     digest.update(np.ascontiguousarray(values).tobytes())
     return digest.hexdigest()
 

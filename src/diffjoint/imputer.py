@@ -491,11 +491,25 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                     f"loss_rate must be at least 0 and below 1{where}; got {rate!r}. It is the "
                     "share of cells that were lost where there was something to record."
                 )
+        if self.detector != DEFAULT_DETECTOR:
+            raise InputError(
+                f"loss_rate is for detector={DEFAULT_DETECTOR!r}; got detector={self.detector!r}, "
+                "which does not use it. Leave it out."
+            )
         if not isinstance(self.loss_rate, Mapping):
             return float(self.loss_rate)
+        searched = list(self.mm_columns or [])
         modelled = schema.modelled_positions.tolist()
-        places = {table.require(label, "loss_rate"): float(rate) for label, rate in rates.items()}
-        return {modelled.index(place): rate for place, rate in places.items() if place in modelled}
+        places = {}
+        for label, rate in rates.items():
+            place = table.require(label, "loss_rate")
+            if label not in searched:
+                raise InputError(
+                    f"loss_rate names {label!r}, which is not among mm_columns ({searched}). Rates "
+                    "are for those; the others are counted."
+                )
+            places[modelled.index(place)] = float(rate)
+        return places
 
     def _searched(self, table: Table) -> list[Hashable]:
         if self.mm_columns is not None:

@@ -242,3 +242,77 @@ def test_packed_evidence_comes_back(network, evidence):
         again.draw(values, np.isnan(values), uniform, unknown),
         evidence.draw(values, np.isnan(values), uniform, unknown),
     )
+
+
+@pytest.mark.parametrize("n_rows", [2, 3, 7, 15, 45])
+def test_small_tables_are_judged_and_come_back(n_rows):
+    rng = np.random.default_rng(n_rows)
+    for _ in range(5):
+        values = rng.normal(size=(n_rows, 3)).round(1)
+        values[rng.random(values.shape) < 0.4] = np.nan
+        evidence = gather(
+            values, np.isnan(values), np.zeros(3, dtype=int), [1, 2], rng.random(values.shape)
+        )
+        new = rng.normal(size=(50, 3))
+        new[:, 1] = np.nan
+        likely = evidence.probability(new, np.isnan(new))
+        assert ((likely >= 0) & (likely <= 1)).all()
+        again = unpack(pack(evidence)).probability(new, np.isnan(new))
+        np.testing.assert_array_equal(again, likely)
+
+
+def test_a_lone_column_can_be_searched():
+    values = np.random.default_rng(0).normal(size=(200, 1))
+    values[:60] = np.nan
+    evidence = gather(values, np.isnan(values), np.zeros(1, dtype=int), [0], np.zeros((200, 1)))
+    assert len(set(evidence.probability(values, np.isnan(values))[:60, 0])) == 1
+
+
+@pytest.mark.parametrize("loss_rate", [0.005, None])
+def test_a_level_far_below_what_is_missing_can_be_met(loss_rate):
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        c = rng.lognormal(size=1_500)
+        z = (c - c.mean()) / c.std()
+        values = np.column_stack([c, rng.normal(size=(1_500, 3))])
+        for k in (1, 2):
+            values[rng.random(1_500) < expit(-5 + z), k] = np.nan
+        values[rng.random(1_500) < expit(0.3 * z), 3] = np.nan
+        uniform = rng.random(values.shape)
+        n_levels = np.zeros(4, dtype=int)
+        gather(values, np.isnan(values), n_levels, [3], uniform, loss_rate=loss_rate)
+
+
+def test_cells_lost_together_raise_a_doubt():
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(2_000, 5))
+    values[rng.random(2_000) < 0.15, 1:] = np.nan
+    uniform = rng.random(values.shape)
+    evidence = gather(values, np.isnan(values), np.zeros(5, dtype=int), [4], uniform)
+    assert any("lose their cells together" in doubt for doubt in evidence.doubts)
+
+
+def test_one_lost_cell_elsewhere_does_not_tell_the_rate():
+    rng = np.random.default_rng(0)
+    gate = rng.integers(0, 2, 2_000).astype(float)
+    answer = np.where((gate == 0) | (rng.random(2_000) < 0.2), np.nan, 1.0 * gate)
+    other = rng.normal(size=2_000)
+    other[0] = np.nan
+    values = np.column_stack([gate, answer, other])
+    evidence = gather(values, np.isnan(values), np.array([2, 0, 0]), [1], rng.random(values.shape))
+    assert evidence.doubts == (NO_OTHER_COLUMN,)
+    likely = evidence.probability(values, np.isnan(values))[:, 1]
+    assert (likely[np.isnan(answer) & (gate == 1)] < 0.3).all()
+
+
+def test_small_tables_with_losses_alone_are_rarely_called():
+    called = []
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        values = rng.normal(size=(300, 6))
+        values[rng.random(values.shape) < 0.2] = np.nan
+        uniform = rng.random(values.shape)
+        evidence = gather(values, np.isnan(values), np.zeros(6, dtype=int), [2], uniform)
+        likely = evidence.probability(values, np.isnan(values))[:, 2]
+        called.append((likely[np.isnan(values[:, 2])] > 0.5).mean())
+    assert np.mean(called) < 0.08

@@ -24,6 +24,8 @@ LOWEST_SHARE = 0.3
 FLOOR_SHARE = 0.1
 """Share of the rows, with the fewest meaningful cells, that show how few there are at least."""
 N_ROUNDS = 12
+STEEPEST = 4.0
+"""How much steeper losses are taken to be than what is seen of them, at most."""
 MOST_ROWS = 100_000
 """Rows that one set of trees learns from."""
 TINY = 1e-6
@@ -57,8 +59,9 @@ class Judged:
 
     @property
     def probability(self) -> Values:
-        """P(meaningful | missing)."""
-        return self.mm_rate / np.maximum(self.missing_rate, TINY)
+        """P(meaningful | missing); where nothing is lost, what is missing is meaningful."""
+        share = self.mm_rate / np.maximum(self.missing_rate, TINY)
+        return np.where(self.loss_rate <= TINY, 1.0, share)
 
 
 @dataclass(frozen=True)
@@ -70,20 +73,24 @@ class ColumnEvidence:
     trees : tuple of Trees
         One for each fold, learnt on the rows of the others.
     loss : LossModel
-    excess, mm_rate : arrays of shape (n_knots,)
-        P(meaningful) as a rising function of logit q - logit rho.
+    excess, mm_rate : tuples of arrays
+        P(meaningful) as a rising function of logit q - logit rho: its knots, for each fold
+        from the rows of the others.
     """
 
     trees: tuple[Trees, ...]
     loss: LossModel
-    excess: Values
-    mm_rate: Values
+    excess: tuple[Values, ...]
+    mm_rate: tuple[Values, ...]
 
     def judge(self, features: Values, folds: NDArray[np.int64], scores: Values) -> Judged:
         """The three rates for every row."""
         rho = self.loss.rate(scores)
-        logits = _logits(self.trees, features, folds)
-        phi = np.interp(logits - _logit(rho), self.excess, self.mm_rate)
+        excess = _logits(self.trees, features, folds) - _logit(rho)
+        phi = np.zeros(len(excess))
+        for fold, knots in enumerate(zip(self.excess, self.mm_rate, strict=True)):
+            inside = folds == fold
+            phi[inside] = np.interp(excess[inside], *knots)
         return Judged(rho + (1 - rho) * phi, rho, phi)
 
 
@@ -92,6 +99,7 @@ def fit_column(
     n_levels: NDArray[np.int64],
     is_missing: Cells,
     folds: NDArray[np.int64],
+    n_folds: int,
     scores: Values,
     drivers: list[int],
     level: Level,
@@ -112,10 +120,10 @@ def fit_column(
         What losses may depend on, see :mod:`diffjoint.evidence.losses`.
     level : Level
     """
-    trees = _grow_folds(features, n_levels, is_missing, folds, seed)
+    trees = _grow_folds(features, n_levels, is_missing, folds, n_folds, seed)
     logits = _logits(trees, features, folds)
     loss = _find_loss(logits, is_missing, scores, drivers, level)
-    return _beside(loss, trees, logits, is_missing, scores)
+    return _beside(loss, trees, logits, is_missing, folds, scores)
 
 
 def fit_column_beside(
@@ -124,12 +132,13 @@ def fit_column_beside(
     n_levels: NDArray[np.int64],
     is_missing: Cells,
     folds: NDArray[np.int64],
+    n_folds: int,
     scores: Values,
     seed: int,
 ) -> ColumnEvidence:
     """Learn a column whose losses are known already, from other features."""
-    trees = _grow_folds(features, n_levels, is_missing, folds, seed)
-    return _beside(loss, trees, _logits(trees, features, folds), is_missing, scores)
+    trees = _grow_folds(features, n_levels, is_missing, folds, n_folds, seed)
+    return _beside(loss, trees, _logits(trees, features, folds), is_missing, folds, scores)
 
 
 def _grow_folds(
@@ -137,24 +146,41 @@ def _grow_folds(
     n_levels: NDArray[np.int64],
     is_missing: Cells,
     folds: NDArray[np.int64],
+    n_folds: int,
     seed: int,
 ) -> tuple[Trees, ...]:
     """Trees for each fold, learnt on the rows of the others, or on some if there are many."""
     grown = []
-    for fold in range(int(folds.max()) + 1):
-        rows = np.flatnonzero(folds != fold)
+    for fold in range(n_folds):
+        rows = _rows_outside(folds, fold)
         if len(rows) > MOST_ROWS:
             rows = np.random.default_rng(seed).choice(rows, MOST_ROWS, replace=False)
         grown.append(grow(features[rows], is_missing[rows], n_levels, seed))
     return tuple(grown)
 
 
+def _rows_outside(folds: NDArray[np.int64], fold: int) -> NDArray[np.intp]:
+    """Rows of the other folds; of all, if there are no others."""
+    rows = np.flatnonzero(folds != fold)
+    return rows if len(rows) else np.arange(len(folds))
+
+
 def _beside(
-    loss: LossModel, trees: tuple[Trees, ...], logits: Values, is_missing: Cells, scores: Values
+    loss: LossModel,
+    trees: tuple[Trees, ...],
+    logits: Values,
+    is_missing: Cells,
+    folds: NDArray[np.int64],
+    scores: Values,
 ) -> ColumnEvidence:
     rho = loss.rate(scores)
-    rising = _rising(logits - _logit(rho), is_missing, rho)
-    return ColumnEvidence(trees, loss, rising.X_thresholds_, rising.y_thresholds_)
+    excess = logits - _logit(rho)
+    curves = []
+    for fold in range(len(trees)):
+        rows = _rows_outside(folds, fold)
+        curves.append(_rising(excess[rows], is_missing[rows], rho[rows]))
+    knots = tuple(curve.X_thresholds_ for curve in curves)
+    return ColumnEvidence(trees, loss, knots, tuple(curve.y_thresholds_ for curve in curves))
 
 
 def _find_loss(
@@ -191,8 +217,8 @@ def _at_level(found: LossModel, missing_rate: float, scores: Values, level: Leve
     if missing_rate > level.rate > 0.0:
         meaningful = (missing_rate - level.rate) / (1 - level.rate)
         slope = (1 - meaningful) * level.rate * (1 - level.rate)
-        steeper = found.weights * missing_rate * (1 - missing_rate) / slope
-        found = LossModel(found.drivers, steeper, found.bias)
+        steeper = min(missing_rate * (1 - missing_rate) / slope, STEEPEST)
+        found = LossModel(found.drivers, found.weights * steeper, found.bias)
     return found.with_level(scores, level.rate)
 
 

@@ -23,10 +23,12 @@ N_FOLDS, N_FOLDS_LARGE, LARGE = 10, 3, 50_000
 FEWEST = 20
 """Lost cells of a column below which its rate says little."""
 NO_OTHER_COLUMN = (
-    "No column outside mm_columns has lost a cell, so nothing tells how often cells are lost. Each "
-    "column's lowest rate is taken for its losses: cells that are meaningful everywhere alike will "
-    "be taken for lost. Set loss_rate if you know it."
+    "Columns outside mm_columns have hardly lost a cell, so nothing tells how often cells are "
+    "lost. Each column's lowest rate is taken for its losses: cells that are meaningful everywhere "
+    "alike will be taken for lost. Set loss_rate if you know it."
 )
+TOGETHER = 0.3
+"""Correlation of two columns' losses beyond which cells seem to get lost together."""
 DISAGREE = 3.0
 """Ratio of loss rates between columns beyond which one rate for all is doubtful."""
 
@@ -131,6 +133,7 @@ def gather(
     others = np.array([j for j in range(values.shape[1]) if j not in searched], dtype=np.int64)
     drivers, scores = find_drivers(values, n_levels, others, seed)
     levels, doubts = _levels(gaps, others, searched, loss_rate)
+    doubts += _doubts_on_columns(gaps, others, searched)
     n_folds = N_FOLDS_LARGE if len(values) > LARGE else N_FOLDS
     folds, scored = folds_of(values, n_folds), scores.of(values)
     columns = {}
@@ -140,6 +143,7 @@ def gather(
             np.delete(n_levels, j),
             gaps[:, j],
             folds,
+            n_folds,
             scored,
             [d for d in drivers if d != j],
             levels[j],
@@ -183,6 +187,7 @@ def _with_turns(
                 np.concatenate([np.delete(evidence.n_levels, j), np.zeros(len(before), np.int64)]),
                 gaps[:, j],
                 folds,
+                evidence.n_folds,
                 scores,
                 seed,
             )
@@ -210,12 +215,13 @@ def _levels(
 ) -> tuple[dict[int, Level], tuple[str, ...]]:
     """The loss rate of each searched column as far as it is known, and what is doubtful in it."""
     given = loss_rate if isinstance(loss_rate, Mapping) else dict.fromkeys(searched, loss_rate)
-    levels = {j: Level(rate, is_given=True) for j, rate in given.items() if rate is not None}
+    rate_of = {j: given.get(j) for j in searched}
+    levels = {j: Level(rate, is_given=True) for j, rate in rate_of.items() if rate is not None}
     if len(levels) == len(searched):
         return levels, ()
     n_lost = gaps[:, others].sum(axis=0)
     rates = n_lost[n_lost > 0] / len(gaps)
-    if len(rates) == 0:
+    if n_lost.sum() < FEWEST:
         levels |= {j: Level(None) for j in searched if j not in levels}
         return levels, (NO_OTHER_COLUMN,)
     shared = float((rates**2).sum() / rates.sum())
@@ -228,3 +234,28 @@ def _levels(
             "doubtful. Set loss_rate, for each column if you can.",
         )
     return levels, ()
+
+
+def _doubts_on_columns(
+    gaps: Cells, others: NDArray[np.int64], searched: list[int]
+) -> tuple[str, ...]:
+    """What makes the evidence itself weak."""
+    doubts = []
+    lossy = gaps[:, others][:, gaps[:, others].sum(axis=0) >= FEWEST].astype(float)
+    if lossy.shape[1] > 1 and lossy.std(axis=0).all():
+        strongest = np.triu(np.corrcoef(lossy.T), 1).max()
+        if strongest > TOGETHER:
+            doubts.append(
+                "Columns outside mm_columns lose their cells together (correlation up to "
+                f"{strongest:.2f}), as when a row breaks off. Cells of mm_columns lost with them "
+                "may be called meaningful."
+            )
+    n_missing = gaps[:, searched].sum(axis=0)
+    few = int((np.minimum(n_missing, len(gaps) - n_missing) < FEWEST).sum())
+    if few:
+        doubts.append(
+            f"{few} of the {len(searched)} mm_columns have fewer than {FEWEST} missing or fewer "
+            f"than {FEWEST} observed cells: their cells are judged by how often the column is "
+            "missing alone, not by their rows."
+        )
+    return tuple(doubts)

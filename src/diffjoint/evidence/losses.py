@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
-from scipy.special import expit
+from scipy.special import expit, logit
 from scipy.stats import chi2
 from sklearn.linear_model import LogisticRegression
 
@@ -81,10 +81,11 @@ class LossModel:
 
     def with_level(self, scores: Values, level: float) -> "LossModel":
         """The same shape with a mean rate of ``level``."""
-        slopes = scores[:, self.drivers] @ self.weights
         if level <= 0.0:
             return constant_loss(0.0)
-        bias = brentq(lambda b: expit(slopes + b).mean() - level, -60.0, 60.0)
+        slopes = scores[:, self.drivers] @ self.weights
+        low, high = logit(level) - slopes.max() - 1.0, logit(level) - slopes.min() + 1.0
+        bias = brentq(lambda b: expit(slopes + b).mean() - level, low, high)
         return LossModel(self.drivers, self.weights, float(bias))
 
 
@@ -167,7 +168,8 @@ def fit_scores(values: Values, n_levels: NDArray[np.int64], losses: Values, rows
         x = values[rows, j][~np.isnan(values[rows, j])]
         if len(x):
             numbers = levels[x.astype(int)] if len(levels) else x
-            centre[j], spread[j] = numbers.mean(), numbers.std() or 1.0
+            varies = numbers.std() > 1e-9 * max(1.0, abs(numbers.mean()))
+            centre[j], spread[j] = numbers.mean(), numbers.std() if varies else 1.0
     return Scores(level_scores, centre, spread)
 
 

@@ -28,7 +28,9 @@ def pack(evidence: Evidence) -> Arrays:
     }
     arrays |= _end_to_end("level_scores", evidence.scores.level_scores)
     for name in ("excess", "mm_rate"):
-        arrays |= _end_to_end(name, [getattr(column, name) for column in columns])
+        arrays |= _end_to_end(
+            name, [knots for column in columns for knots in getattr(column, name)]
+        )
     for name in ("drivers", "weights"):
         arrays |= _end_to_end(f"loss.{name}", [getattr(column.loss, name) for column in columns])
     arrays["loss.bias"] = np.array([column.loss.bias for column in columns])
@@ -52,10 +54,12 @@ def unpack(arrays: Arrays) -> Evidence:
     biases = arrays["loss.bias"].tolist()
     losses = [LossModel(*loss) for loss in zip(drivers, weights, biases, strict=True)]
     excess, mm_rate = _apart(arrays, "excess"), _apart(arrays, "mm_rate")
-    columns = [
-        ColumnEvidence(tuple(trees[i * n_folds : (i + 1) * n_folds]), loss, excess[i], mm_rate[i])
-        for i, loss in enumerate(losses)
-    ]
+    columns = []
+    for i, loss in enumerate(losses):
+        own = slice(i * n_folds, (i + 1) * n_folds)
+        columns.append(
+            ColumnEvidence(tuple(trees[own]), loss, tuple(excess[own]), tuple(mm_rate[own]))
+        )
     searched = arrays["searched"].tolist()
     return Evidence(
         n_levels=arrays["n_levels"],

@@ -89,7 +89,8 @@ def grow(
     """
     rates, starts = _level_rates(features, is_missing, n_levels)
     rate = float(np.clip(is_missing.mean(), 1e-4, 1 - 1e-4))
-    if min(is_missing.sum(), (~is_missing).sum()) < FEWEST:
+    few = min(is_missing.sum(), (~is_missing).sum()) < FEWEST
+    if few or features.shape[1] == 0:
         return _trees(float(np.log(rate / (1 - rate))), [], rates, starts)
     numbers = _levels_as_rates(features, rates, starts)
     numbers[:, np.isnan(numbers).all(axis=0)] = 0.0
