@@ -176,7 +176,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     ...     "married": np.where(married, "yes", "no"),
     ...     "spouse_age": np.where(married, rng.integers(20, 80, 200), np.nan),
     ... })
-    >>> survey.loc[:9, "age"] = np.nan
+    >>> survey.loc[:29, "age"] = np.nan
     >>> imputer = SelectiveImputer(["spouse_age"], n_iterations=1, max_epochs=2, random_state=0)
     >>> completed = imputer.fit_transform(survey)
     >>> int(completed["age"].isna().sum()), completed.shape

@@ -247,7 +247,8 @@ def _doubts_on_columns(
         if strongest > TOGETHER:
             doubts.append(
                 "Columns outside mm_columns lose their cells together (correlation up to "
-                f"{strongest:.2f}), as when a row breaks off. Cells of mm_columns lost with them "
+                f"{strongest:.2f}), as when a row breaks off, or as if they were meaningful. Name "
+                "them in mm_columns if they can be; otherwise cells of mm_columns lost with them "
                 "may be called meaningful."
             )
     n_missing = gaps[:, searched].sum(axis=0)
