@@ -1,11 +1,12 @@
-"""How well the default detector tells meaningful cells from lost ones, beside what can be known.
+"""How well the default imputer tells meaningful cells from lost ones, and fills in the latter.
 
     python -m benchmarks.calls                  # the network: every mechanism and ratio, five seeds
     python -m benchmarks.calls --tables         # real tables, one seed
     python -m benchmarks.calls --quick          # few rows
 
-Calls alone, on test rows: the evidence detector does not depend on the diffusion model, which is
-therefore trained as little as it can be. One line per world; results that are there are kept.
+On test rows, one call per cell for all scores, beside the most that can be known where there is such
+a limit. Calls and values do not depend on the diffusion model, which is for draws and is therefore
+trained as little as it can be. One line per world; results that are there are kept.
 """
 
 import argparse
@@ -19,7 +20,7 @@ from benchmarks.bayes_limit import MECHANISMS, RATIOS, SEEDS
 from benchmarks.bayes_limit import RESULTS as LIMITS
 from benchmarks.pages import show_in, write
 from diffjoint import SelectiveImputer
-from diffjoint.metrics import mm_scores
+from diffjoint.metrics import lost_accuracy, lost_errors, mm_scores, token_accuracy
 from diffjoint.simulate import World, make_world
 
 FOLDER = Path(__file__).parent / "results"
@@ -31,22 +32,37 @@ TABLES = (
 )
 """Real tables, and the F1 that calls should reach where 10 and 30% are lost at random."""
 LEAST: dict[str, Any] = {
-    **dict.fromkeys(("n_iterations", "n_draws", "n_inpaint_repeats", "max_epochs"), 1),
+    **dict.fromkeys(("n_draws", "max_epochs"), 1),
     "n_steps": 2,
 }
 KEYS = ["world", "mechanism", "ratio", "seed"]
 
 
 def measure(world: World) -> dict[str, float]:
-    """Scores of the calls on the world's test rows, in percent but for the last two."""
+    """Scores on the world's test rows; accuracies, and scores of calls but Brier's, in percent."""
     imputer = SelectiveImputer(
-        world.mm_columns, column_kinds=world.column_kinds, random_state=world.seed, width=8, **LEAST
+        world.mm_columns,
+        column_kinds=world.column_kinds,
+        unseen="missing",
+        random_state=world.seed,
+        width=8,
+        **LEAST,
     )
     test = world.test
     result = imputer.fit(world.train.observed_table).impute(test.observed_table)
     scores = mm_scores(test, result.meaningful, result.probability)
     percent = {name: 100 * scores[name] for name in ("precision", "recall", "f1", "auc")}
-    return percent | {name: scores[name] for name in ("brier", "calibration_error")}
+    errors = lost_errors(test, result.table)
+    return (
+        percent
+        | {name: scores[name] for name in ("brier", "calibration_error")}
+        | {
+            "acc": 100 * token_accuracy(test, result.table),
+            "lost_acc": 100 * lost_accuracy(test, result.table),
+            "rmse": errors["rmse"],
+            "standardised_rmse": errors["standardised_rmse"],
+        }
+    )
 
 
 def run(cells: list[tuple[str, str, int, int]], path: Path, rows: int | None) -> pd.DataFrame:

@@ -8,10 +8,10 @@ import pytest
 SOURCE = Path(__file__).parents[1] / "src" / "diffjoint"
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 FLOORS = [
-    {"errors", "keys"},
+    {"errors", "keys", "trees"},
     {"config", "persist", "progress", "edm", "table", "simulate", "evidence"},
     {"state", "files", "metrics"},
-    {"model_update", "conditional_sample", "aggregate", "world_files", "detect"},
+    {"model_update", "conditional_sample", "aggregate", "world_files", "detect", "expect"},
     {"algorithm"},
     {"model", "checkpoint", "complete"},
     {"imputer"},

@@ -51,6 +51,14 @@ class Aggregated:
         return Aggregated(*cells, self.clusters, self.threshold)
 
 
+def as_expected(
+    values: Values, uncertainty: Values, probability: Values, threshold: float
+) -> Aggregated:
+    """What is said of every cell where no draws are asked: values and P(meaningful) as given."""
+    none = np.full((0, 2), np.nan)
+    return Aggregated(values, uncertainty, probability, none, threshold)
+
+
 def aggregate(
     draws: Iterable[Draws],
     observation: Observation,
@@ -80,8 +88,7 @@ def aggregate(
         uncertainty[block.rows] = np.where(unknown, spread, 0.0)
         vote_share[block.rows] = vote
     if probability is not None:
-        none = np.full((len(space.mm), 2), np.nan)
-        return Aggregated(values, uncertainty, probability, none, settings.threshold)
+        return as_expected(values, uncertainty, probability, settings.threshold)
     if clusters is None:
         clusters = uncertainty_clusters(uncertainty, observation.candidates, space.mm)
     score = np.zeros(values.shape)

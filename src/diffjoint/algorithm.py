@@ -6,12 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from diffjoint.aggregate import Aggregated, aggregate
+from diffjoint.aggregate import Aggregated, aggregate, as_expected
 from diffjoint.conditional_sample import conditional_sample, sampling_units
 from diffjoint.config import Settings
 from diffjoint.detect import Belief
 from diffjoint.edm import Denoiser
-from diffjoint.model_update import TRAINING_UNITS, model_update
+from diffjoint.expect import Expectation
+from diffjoint.model_update import Hiding, model_update, training_units
 from diffjoint.progress import Progress
 from diffjoint.state import JointSpace, JointState, Observation, Values
 
@@ -64,8 +65,7 @@ def diff_joint(
     probability = belief.probability(observation) if belief else None
     called = None if probability is None else (probability > settings.threshold)[None]
     first = last.iteration + 1 if last else 0
-    training = TRAINING_UNITS * len(observation.values) * settings.max_epochs
-    work = training + sampling_units(observation, settings)
+    work = training_units(len(observation.values), settings) + sampling_units(observation, settings)
     runtime.progress.begin((settings.n_iterations - first) * work)
 
     for iteration in range(first, settings.n_iterations):
@@ -97,6 +97,44 @@ def diff_joint(
         yield Pass(iteration, denoiser, aggregated, trained.loss, trained.n_epochs)
 
 
+def in_one_pass(
+    observation: Observation,
+    space: JointSpace,
+    settings: Settings,
+    runtime: Runtime,
+    belief: Belief | None,
+    expectation: Expectation,
+) -> Pass:
+    """The same ends in one pass: what is expected is filled in, and nothing is drawn for it.
+
+    The denoiser is told what is observed and learns from hidden cells alone, whose truth is known,
+    so that no earlier guess has to be refined. It is there to draw from afterwards.
+
+    Parameters
+    ----------
+    belief : Belief or None
+        What the detector thinks of the mask; None where no column is searched.
+    expectation : Expectation
+        What lost cells are expected to hold.
+    """
+    probability = np.zeros(observation.values.shape)
+    mask = np.zeros(observation.values.shape, dtype=bool)
+    if belief is not None:
+        probability, mask = belief.probability(observation), belief.draw(observation, 1)
+    runtime.progress.begin(training_units(len(observation.values), settings))
+    runtime.progress.phase("training")
+    trained = model_update(
+        torch.from_numpy(space.encode(JointState(observation.values, mask))).to(runtime.device),
+        settings,
+        _generator(runtime, 0),
+        runtime.progress,
+        hiding=_hiding(observation, space, runtime.device),
+    )
+    expected = expectation.of(observation)
+    aggregated = as_expected(*expected, probability, settings.threshold)
+    return Pass(0, trained.denoiser, aggregated, trained.loss, trained.n_epochs)
+
+
 def initial_state(observation: Observation, seed: int) -> JointState:
     """Missing cells filled at random from their column's observed values; none meaningful.
 
@@ -109,6 +147,12 @@ def initial_state(observation: Observation, seed: int) -> JointState:
         support = np.unique(column[~missing])
         values[missing, j] = rng.choice(support, size=int(missing.sum()))
     return JointState(values, np.zeros(values.shape, dtype=bool))
+
+
+def _hiding(observation: Observation, space: JointSpace, device: torch.device) -> Hiding:
+    """What can be hidden, since it is observed."""
+    widths = torch.tensor([column.width for column in space.schema.modelled])
+    return Hiding(torch.from_numpy(observation.observed).to(device), widths.to(device))
 
 
 def _generator(runtime: Runtime, iteration: int) -> torch.Generator:

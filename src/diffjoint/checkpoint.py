@@ -111,7 +111,11 @@ def denoiser_from(
 ) -> Denoiser:
     """The denoiser whose weights :func:`weights` gave."""
     denoiser = new_denoiser(
-        n_coordinates, settings.width, settings.sigma_data, torch.Generator(device)
+        n_coordinates,
+        settings.width,
+        settings.sigma_data,
+        torch.Generator(device),
+        conditional=settings.is_amortised,
     )
     tensors = {
         name.removeprefix("denoiser."): torch.from_numpy(array.copy())

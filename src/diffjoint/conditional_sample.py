@@ -89,6 +89,33 @@ def inpaint(
     return vectors
 
 
+def walk(
+    denoiser: Denoiser,
+    clean: Tensor,
+    known: Tensor,
+    noise: Callable[[], Tensor],
+    settings: Settings,
+) -> Tensor:
+    """One draw per row by a denoiser that is told what is known: once down the noise levels.
+
+    Parameters
+    ----------
+    clean, known, noise
+        As for :func:`inpaint`.
+    """
+    sigmas = sampling_sigmas(settings.n_steps, settings.sigma_min, settings.sigma_max, settings.rho)
+    vectors = torch.where(known, clean, sigmas[0] * noise())
+    for sigma, next_sigma in pairwise(sigmas):
+        stepped = heun_step(
+            lambda noisy, level: denoiser(noisy, level, known), vectors, sigma, next_sigma
+        )
+        vectors = torch.where(known, clean, stepped)
+    return vectors
+
+
+SAMPLERS = {"inpaint": inpaint, "amortised": walk}
+
+
 def sampling_units(observation: Observation, settings: Settings) -> float:
     """Rows through the network that :func:`conditional_sample` takes."""
     n_incomplete = int((~observation.observed.all(axis=1)).sum())
@@ -124,7 +151,7 @@ def _draw(
         noise = _noise(draw_keys(keys[rows], draws, stream), space.n_coordinates)
         with torch.inference_mode():
             given = clean[draws % len(clean), rows]
-            vectors = inpaint(denoiser, given, known[rows], noise, settings)
+            vectors = SAMPLERS[settings.sampler](denoiser, given, known[rows], noise, settings)
         if not torch.isfinite(vectors).all():
             raise TrainingError(
                 "Draws became infinite: the denoiser was not trained well enough to draw from. "
@@ -149,7 +176,8 @@ def _padded(pairs: Tensor) -> Tensor:
 
 
 def _passes(settings: Settings) -> int:
-    return settings.n_inpaint_repeats * n_network_passes(settings.n_steps)
+    repeats = 1 if settings.is_amortised else settings.n_inpaint_repeats
+    return repeats * n_network_passes(settings.n_steps)
 
 
 def _rows_per_tile(

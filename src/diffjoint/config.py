@@ -14,6 +14,7 @@ from diffjoint.errors import InputError
 
 Fusion = Literal["or", "and", "uncertainty", "vote"]
 IntegerSummary = Literal["mean", "mode"]
+Sampler = Literal["amortised", "inpaint"]
 
 
 _AT_LEAST = {
@@ -56,9 +57,13 @@ class Settings:
 
     Attributes
     ----------
+    sampler : {"amortised", "inpaint"}
+        A denoiser that is told what is observed: trained by hiding observed cells, it draws
+        without repeats, and boosted trees give the values to fill in. Or the paper's, which
+        holds observed cells to their values while it draws, and fills in what the draws agree on.
     n_iterations : int
         Passes through Algorithm 1 (train, draw, aggregate). One is the paper's
-        one-refinement variant.
+        one-refinement variant. The amortised sampler needs one alone.
     n_draws : int
         Conditional draws per row and pass, the paper's K.
     n_steps : int
@@ -97,6 +102,7 @@ class Settings:
         has it, as discrete values (mode, entropy).
     """
 
+    sampler: Sampler = "inpaint"
     n_iterations: int = 10
     n_draws: int = 30
     n_steps: int = 50
@@ -138,12 +144,18 @@ class Settings:
         check_positive("threshold", self.threshold)
         if self.threshold >= 1:
             raise InputError(f"threshold must lie between 0 and 1; got {self.threshold!r}.")
+        check_choice("sampler", self.sampler, get_args(Sampler))
         check_choice("fusion", self.fusion, get_args(Fusion))
         check_choice("integer_summary", self.integer_summary, get_args(IntegerSummary))
 
+    @property
+    def is_amortised(self) -> bool:
+        """Whether the denoiser is told what is observed."""
+        return self.sampler == "amortised"
+
 
 PAPER = Settings()
-BALANCED = dataclasses.replace(
+BALANCED_INPAINT = dataclasses.replace(
     PAPER,
     n_iterations=3,
     n_steps=15,
@@ -156,8 +168,25 @@ BALANCED = dataclasses.replace(
     sigma_max=20.0,
     integer_summary="mean",
 )
-FAST = dataclasses.replace(BALANCED, n_iterations=2, n_steps=10, width=128, sigma_max=10.0)
+FAST_INPAINT = dataclasses.replace(
+    BALANCED_INPAINT, n_iterations=2, n_steps=10, width=128, sigma_max=10.0
+)
+FAST = dataclasses.replace(
+    FAST_INPAINT,
+    sampler="amortised",
+    batch_size=512,
+    learning_rate=2e-3,
+    max_epochs=60,
+    patience=15,
+    log_sigma_mean=-0.6,
+    log_sigma_std=1.5,
+)
+BALANCED = dataclasses.replace(FAST, n_steps=20, width=256, max_epochs=150, patience=30)
 PRESETS = MappingProxyType({"fast": FAST, "balanced": BALANCED, "paper": PAPER})
+INPAINT_PRESETS = MappingProxyType(
+    {"fast": FAST_INPAINT, "balanced": BALANCED_INPAINT, "paper": PAPER}
+)
+"""What a preset stands for where ``sampler="inpaint"`` is asked for."""
 DEFAULT_PRESET = "fast"
 DEFAULT_MEMORY_LIMIT = "1GB"
 
@@ -174,7 +203,8 @@ def settings_for(preset: str, **overrides: Any) -> Settings:
     """
     check_choice("preset", preset, tuple(PRESETS))
     chosen = {name: _plain(value) for name, value in overrides.items() if value is not None}
-    return dataclasses.replace(PRESETS[preset], **chosen)
+    presets = INPAINT_PRESETS if chosen.get("sampler") == "inpaint" else PRESETS
+    return dataclasses.replace(presets[preset], **chosen)
 
 
 def _plain(value: Any) -> Any:

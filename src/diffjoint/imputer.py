@@ -17,7 +17,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from diffjoint.aggregate import Aggregated
-from diffjoint.algorithm import Pass, Runtime, diff_joint
+from diffjoint.algorithm import Pass, Runtime, diff_joint, in_one_pass
 from diffjoint.checkpoint import Checkpoint, denoiser_from, fingerprint, weights
 from diffjoint.complete import MMOutput, check_output, complete, indicator_names, spread
 from diffjoint.config import (
@@ -25,6 +25,7 @@ from diffjoint.config import (
     DEFAULT_PRESET,
     Fusion,
     IntegerSummary,
+    Sampler,
     Settings,
     check_choice,
     check_whole,
@@ -40,6 +41,7 @@ from diffjoint.detect import (
     belief_from,
 )
 from diffjoint.errors import InputError, UntypicalWarning
+from diffjoint.expect import Expectation, expectation_from, learn_values
 from diffjoint.model import (
     Model,
     canonical_order,
@@ -48,13 +50,15 @@ from diffjoint.model import (
     joint_space,
     observe,
 )
-from diffjoint.persist import read_bundle, write_bundle
+from diffjoint.persist import Arrays, read_bundle, write_bundle
 from diffjoint.progress import Progress, ProgressBar, Silence
 from diffjoint.state import Cells, JointSpace, JointState, Observation, Values
 from diffjoint.table import Schema, Table, code_table, infer_schema, open_table
 
 BELIEF = "belief."
 """What the names of a belief's arrays begin with in a saved model."""
+EXPECTATION = "expectation."
+"""The same for what is expected."""
 UNSEEN = ("error", "missing", "keep")
 MIN_ROWS = 2
 
@@ -91,9 +95,10 @@ class Imputation:
 class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Impute the cells that were lost; keep those that are missing for a reason.
 
-    Diff-Joint alternates between training a diffusion model on values and missingness mask
-    together, and drawing both for every incomplete row. Missing cells of ``mm_columns`` that
-    are called meaningful stay NA, all other missing cells are filled.
+    Missing cells of ``mm_columns`` that are called meaningful stay NA, all other missing cells are
+    filled with what is expected there. A diffusion model of values and missingness mask together
+    gives draws of both; with ``sampler="inpaint"`` and ``detector="paper"`` it decides everything,
+    as in the paper: training it and drawing from it alternate.
 
     Parameters
     ----------
@@ -122,6 +127,10 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         ``<name>_meaningful`` that says which they are.
     mm_label : str
         The level for ``mm_output="category"``.
+    sampler : {"amortised", "inpaint"}, optional
+        A denoiser that is told what is observed, beside boosted trees for the values to fill in;
+        or the paper's, whose draws say what to fill in. If not given: as ``preset`` has it, or the
+        paper's for ``detector="paper"``, which decides by it.
     n_iterations, n_draws, n_steps, n_inpaint_repeats : int, optional
         Passes, draws per row, noise levels, and walks per noise level.
     width, batch_size, learning_rate, max_epochs, patience : optional
@@ -195,6 +204,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         unseen: str = "error",
         mm_output: MMOutput = "na",
         mm_label: str = "not applicable",
+        sampler: Sampler | None = None,
         n_iterations: int | None = None,
         n_draws: int | None = None,
         n_steps: int | None = None,
@@ -232,6 +242,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.unseen = unseen
         self.mm_output = mm_output
         self.mm_label = mm_label
+        self.sampler = sampler
         self.n_iterations = n_iterations
         self.n_draws = n_draws
         self.n_steps = n_steps
@@ -383,6 +394,9 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if self._model.belief is not None:
             packed = self._model.belief.arrays()
             arrays |= {f"{BELIEF}{name}": array for name, array in packed.items()}
+        if self._model.expectation is not None:
+            packed = self._model.expectation.arrays()
+            arrays |= {f"{EXPECTATION}{name}": array for name, array in packed.items()}
         write_bundle(path, "model", arrays, facts)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
@@ -424,12 +438,17 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         last = resumed.last if resumed else None
         with self._running() as progress, _explained_interrupts(checkpoint):
             belief = self._believe(observation, task, seed, progress)
+            expectation = (
+                learn_values(observation, task.space, seed, progress)
+                if task.settings.is_amortised
+                else None
+            )
             if last is not None:
-                self._take(last, task, seed, belief)
+                self._take(last, task, seed, belief, expectation)
             runtime = Runtime(seed, task.device, parse_bytes(self.memory_limit), progress)
-            for done in diff_joint(observation, task.space, task.settings, runtime, last, belief):
+            for done in _passes(observation, task, runtime, last, belief, expectation):
                 self.history_.append(_history_entry(done, last, observation, task.space))
-                self._take(done, task, seed, belief)
+                self._take(done, task, seed, belief, expectation)
                 if checkpoint is not None:
                     checkpoint.save(seed, done, self.history_)
                 if self.callback is not None:
@@ -477,7 +496,15 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             )
         if not isinstance(self.mm_label, str):
             raise InputError(f"mm_label must be text; got {self.mm_label!r}.")
-        return settings_for(self.preset, **{name: getattr(self, name) for name in settings_types()})
+        chosen = {name: getattr(self, name) for name in settings_types()}
+        if self.detector == "paper":
+            if self.sampler == "amortised":
+                raise InputError(
+                    "detector='paper' decides by the draws of sampler='inpaint'; got "
+                    "sampler='amortised'. Leave sampler out, or use detector='evidence'."
+                )
+            chosen["sampler"] = "inpaint"
+        return settings_for(self.preset, **chosen)
 
     def _loss_rate_by_position(self, table: Table, schema: Schema) -> LossRate:
         """The loss rate asked for, by position among the modelled columns."""
@@ -533,11 +560,24 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             warn(doubt, UntypicalWarning, stacklevel=4)
         return belief
 
-    def _take(self, done: Pass, task: "_Task", seed: int, belief: Belief | None) -> None:
+    def _take(
+        self,
+        done: Pass,
+        task: "_Task",
+        seed: int,
+        belief: Belief | None,
+        expectation: Expectation | None,
+    ) -> None:
         """Become the imputer that a pass has made."""
         aggregated = done.aggregated
         self._model = Model(
-            task.space, task.settings, seed, done.denoiser, aggregated.clusters, belief
+            task.space,
+            task.settings,
+            seed,
+            done.denoiser,
+            aggregated.clusters,
+            belief,
+            expectation,
         )
         self._on_fit_rows = aggregated.take(np.argsort(task.order))
         self._fit_rows_digest = _digest(task.values, task.gaps)
@@ -633,18 +673,14 @@ def load(path: str | os.PathLike[str], *, device: str = "auto") -> SelectiveImpu
         imputer.feature_names_in_ = np.asarray(facts["feature_names_in"], dtype=object)
     space = JointSpace(imputer.schema_, tuple(facts["mm"]), imputer.settings_.sigma_data)
     denoiser = denoiser_from(arrays, space.n_coordinates, imputer.settings_, choose_device(device))
-    believed = {
-        name.removeprefix(BELIEF): array
-        for name, array in arrays.items()
-        if name.startswith(BELIEF)
-    }
     imputer._model = Model(
         space,
         imputer.settings_,
         facts["seed"],
         denoiser,
         arrays["clusters"],
-        belief_from(believed),
+        belief_from(_named(arrays, BELIEF)),
+        expectation_from(_named(arrays, EXPECTATION), space),
     )
     return imputer
 
@@ -688,6 +724,31 @@ def _check_enough_rows(table: Table) -> None:
         raise InputError(
             f"fit needs at least {MIN_ROWS} rows; X has n_samples = {table.n_rows}. Pass more rows."
         )
+
+
+def _passes(
+    observation: Observation,
+    task: _Task,
+    runtime: Runtime,
+    last: Pass | None,
+    belief: Belief | None,
+    expectation: Expectation | None,
+) -> Iterator[Pass]:
+    """The passes that are left to do."""
+    space, settings = task.space, task.settings
+    if expectation is None:
+        yield from diff_joint(observation, space, settings, runtime, last, belief)
+    elif last is None:
+        yield in_one_pass(observation, space, settings, runtime, belief, expectation)
+
+
+def _named(arrays: Arrays, prefix: str) -> Arrays:
+    """The arrays whose names begin so, by the rest of their names."""
+    return {
+        name.removeprefix(prefix): array
+        for name, array in arrays.items()
+        if name.startswith(prefix)
+    }
 
 
 def _open_checkpoint(folder: str | os.PathLike[str] | None, task: _Task) -> Checkpoint | None:

@@ -7,12 +7,13 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from diffjoint.aggregate import Aggregated, Clusters, aggregate
+from diffjoint.aggregate import Aggregated, Clusters, aggregate, as_expected
 from diffjoint.conditional_sample import conditional_sample, sampling_units
 from diffjoint.config import Settings
 from diffjoint.detect import Belief
 from diffjoint.edm import Denoiser
 from diffjoint.errors import InputError
+from diffjoint.expect import Expectation
 from diffjoint.keys import row_keys
 from diffjoint.progress import Progress
 from diffjoint.state import Cells, Draws, JointSpace, Observation, Values
@@ -32,6 +33,7 @@ class Model:
     denoiser: Denoiser
     clusters: Clusters
     belief: Belief | None = None
+    expectation: Expectation | None = None
 
     def draws(
         self,
@@ -64,8 +66,12 @@ class Model:
         return np.stack([self.belief.draw(observation, stream) for stream in streams])
 
     def infer(self, observation: Observation, memory_limit: int, progress: Progress) -> Aggregated:
-        """Value, uncertainty and call of every cell, by the clusters found in training."""
+        """Value, uncertainty and call of every cell, by what was expected or found in training."""
         probability = self.belief.probability(observation) if self.belief else None
+        if self.expectation is not None:
+            likely = np.zeros(observation.values.shape) if probability is None else probability
+            expected = self.expectation.of(observation)
+            return as_expected(*expected, likely, self.settings.threshold)
         called = None if probability is None else (probability > self.settings.threshold)[None]
         draws = self.draws(observation, self.settings.n_draws, memory_limit, progress, called)
         return aggregate(draws, observation, self.space, self.settings, self.clusters, probability)

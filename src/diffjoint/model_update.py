@@ -2,6 +2,7 @@
 
 import copy
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
@@ -14,6 +15,10 @@ from diffjoint.progress import Progress
 
 TRAINING_UNITS = 3
 """A training row costs about three network passes: forward, and twice that backward."""
+BATCHES_PER_EPOCH = 25, 100
+"""Fewest and most batches of an epoch in which cells are hidden."""
+HELD_OUT, MOST_HELD_OUT = 10, 5_000
+"""One row in so many is held out to see how well hidden cells come back; so many at most."""
 
 
 @dataclass(frozen=True)
@@ -25,12 +30,47 @@ class Trained:
     n_epochs: int
 
 
+@dataclass(frozen=True)
+class Hiding:
+    """What a conditional denoiser is shown and asked for.
+
+    Attributes
+    ----------
+    observed : bool Tensor of shape (n_rows, n_columns)
+    widths : int Tensor of shape (n_columns,)
+        Coordinates of each column's values; those of the mask follow, and are always shown.
+    """
+
+    observed: Tensor
+    widths: Tensor
+
+    def pattern(
+        self, rows: Tensor, n_coordinates: int, generator: torch.Generator
+    ) -> tuple[Tensor, Tensor]:
+        """Known and hidden coordinates of some rows: of the observed cells one or more are hidden.
+
+        Half of the cells at most on average, any share below that as likely as any other, so that
+        few gaps are practised as well as many.
+        """
+        observed = self.observed[rows]
+        chance = torch.rand(observed.shape, generator=generator, device=observed.device)
+        share = torch.rand(len(rows), 1, generator=generator, device=observed.device) / 2
+        first = chance.masked_fill(~observed, 2.0).argmin(dim=1, keepdim=True)
+        hidden = (chance < share).scatter(1, first, value=True) & observed
+        known_values = (observed & ~hidden).repeat_interleave(self.widths, dim=1)
+        asked_values = hidden.repeat_interleave(self.widths, dim=1)
+        n_mask = n_coordinates - known_values.shape[1]
+        mask = torch.ones(len(rows), n_mask, dtype=torch.bool, device=observed.device)
+        return torch.cat([known_values, mask], 1), torch.cat([asked_values, ~mask], 1)
+
+
 def model_update(
     vectors: Tensor,
     settings: Settings,
     generator: torch.Generator,
     progress: Progress,
     start: Denoiser | None = None,
+    hiding: Hiding | None = None,
 ) -> Trained:
     """Train until the loss has not improved for ``patience`` epochs; keep the best weights.
 
@@ -40,67 +80,119 @@ def model_update(
         The joint state in model space.
     start : Denoiser, optional
         Where to start from; a new denoiser if None.
+    hiding : Hiding, optional
+        How a conditional denoiser is taught. Its loss is that of rows held out.
     """
-    denoiser = copy.deepcopy(start) if start is not None else _new(vectors, settings, generator)
+    lesson = _Lesson(vectors, settings, generator, hiding)
+    denoiser = copy.deepcopy(start) if start is not None else lesson.new_denoiser()
     optimizer = torch.optim.Adam(denoiser.parameters(), lr=settings.learning_rate, fused=True)
-    scheduler = _scheduler(optimizer, settings)
+    slow_down = _scheduler(optimizer, settings)
     best_loss, best_weights, best_epoch = math.inf, denoiser.state_dict(), 0
     for epoch in range(1, settings.max_epochs + 1):
-        loss = _epoch(denoiser, optimizer, vectors, settings, generator)
+        loss = lesson.teach(denoiser, optimizer)
         if not math.isfinite(loss):
             raise _diverged(loss, epoch, settings)
         if loss < best_loss:
             best_loss, best_epoch = loss, epoch
             best_weights = copy.deepcopy(denoiser.state_dict())
-        if scheduler is not None:
-            scheduler.step(loss)
-        progress.advance(TRAINING_UNITS * len(vectors), loss)
+        slow_down(loss)
+        progress.advance(TRAINING_UNITS * lesson.n_taught, loss)
         if epoch - best_epoch >= settings.patience:
             break
-    progress.advance(TRAINING_UNITS * len(vectors) * (settings.max_epochs - epoch))
+    progress.advance(TRAINING_UNITS * lesson.n_taught * (settings.max_epochs - epoch))
     denoiser.load_state_dict(best_weights)
     if not all(torch.isfinite(weight).all() for weight in denoiser.parameters()):
         raise _diverged(math.inf, epoch, settings)
     return Trained(denoiser.eval(), best_loss, epoch)
 
 
-def _epoch(
-    denoiser: Denoiser,
-    optimizer: torch.optim.Optimizer,
-    vectors: Tensor,
-    settings: Settings,
-    generator: torch.Generator,
-) -> float:
-    """Once through the rows in random order; the mean loss."""
-    denoiser.train()
-    order = torch.randperm(len(vectors), generator=generator, device=generator.device)
-    total = torch.zeros((), device=vectors.device)
-    for batch in torch.split(order, settings.batch_size):
-        clean = vectors[batch]
-        sigma = training_sigmas(
-            len(clean), settings.log_sigma_mean, settings.log_sigma_std, generator
+def training_units(n_rows: int, settings: Settings) -> float:
+    """Rows through the network that :func:`model_update` takes at most, in forward passes."""
+    return TRAINING_UNITS * _rows_per_epoch(n_rows, settings) * settings.max_epochs
+
+
+class _Lesson:
+    """The rows, and how one epoch goes over them."""
+
+    def __init__(
+        self,
+        vectors: Tensor,
+        settings: Settings,
+        generator: torch.Generator,
+        hiding: Hiding | None,
+    ) -> None:
+        self.vectors, self.settings = vectors, settings
+        self.generator, self.hiding = generator, hiding
+        n_held_out = len(vectors) // HELD_OUT if hiding else 0
+        self.n_rows = len(vectors) - n_held_out
+        self.n_taught = _rows_per_epoch(len(vectors), settings)
+        if hiding:
+            first = self.n_rows if n_held_out else 0
+            held_out = torch.arange(first, len(vectors), device=vectors.device)[:MOST_HELD_OUT]
+            self.test = self._questions(held_out)
+
+    def new_denoiser(self) -> Denoiser:
+        return new_denoiser(
+            self.vectors.shape[1],
+            self.settings.width,
+            self.settings.sigma_data,
+            self.generator,
+            conditional=self.hiding is not None,
         )
-        noise = torch.randn(clean.shape, generator=generator, device=clean.device)
-        loss = denoising_loss(denoiser, clean, sigma, noise)
-        optimizer.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
-        optimizer.step()
-        total += loss.detach() * len(clean)
-    return float(total) / len(vectors)
+
+    def teach(self, denoiser: Denoiser, optimizer: torch.optim.Optimizer) -> float:
+        """One epoch; its mean loss, or that of the rows held out."""
+        denoiser.train()
+        total = torch.zeros((), device=self.vectors.device)
+        for rows in torch.split(self._order(), self.settings.batch_size):
+            loss = denoising_loss(denoiser, *self._questions(rows))
+            optimizer.zero_grad()
+            loss.backward()  # type: ignore[no-untyped-call]
+            optimizer.step()
+            total += loss.detach() * len(rows)
+        if self.hiding is None:
+            return float(total) / self.n_taught
+        with torch.inference_mode():
+            return float(denoising_loss(denoiser.eval(), *self.test))
+
+    def _order(self) -> Tensor:
+        """Rows of one epoch: all of them once, or as many as an epoch of hiding has."""
+        device = self.generator.device
+        if self.hiding is None:
+            return torch.randperm(self.n_rows, generator=self.generator, device=device)
+        shape = (self.n_taught,)
+        return torch.randint(self.n_rows, shape, generator=self.generator, device=device)
+
+    def _questions(self, rows: Tensor) -> tuple[Tensor, ...]:
+        """Clean rows, noise level, noise, and what of them is known and hidden."""
+        clean, settings = self.vectors[rows], self.settings
+        sigma = training_sigmas(
+            len(clean), settings.log_sigma_mean, settings.log_sigma_std, self.generator
+        )
+        noise = torch.randn(clean.shape, generator=self.generator, device=clean.device)
+        if self.hiding is None:
+            return clean, sigma, noise
+        return clean, sigma, noise, *self.hiding.pattern(rows, clean.shape[1], self.generator)
 
 
-def _new(vectors: Tensor, settings: Settings, generator: torch.Generator) -> Denoiser:
-    return new_denoiser(vectors.shape[1], settings.width, settings.sigma_data, generator)
+def _rows_per_epoch(n_rows: int, settings: Settings) -> int:
+    """All rows; when cells are hidden, so many that an epoch of any table is worth its name."""
+    if not settings.is_amortised:
+        return n_rows
+    fewest, most = (n * settings.batch_size for n in BATCHES_PER_EPOCH)
+    return min(max(n_rows, fewest), most)
 
 
-def _scheduler(
-    optimizer: torch.optim.Optimizer, settings: Settings
-) -> torch.optim.lr_scheduler.ReduceLROnPlateau | None:
+def _scheduler(optimizer: torch.optim.Optimizer, settings: Settings) -> Callable[[float], object]:
+    """What is done about the learning rate after an epoch."""
+    if settings.is_amortised:
+        cosine = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, settings.max_epochs)
+        return lambda loss: cosine.step()
     if settings.scheduler_patience is None:
-        return None
+        return lambda loss: None
     return torch.optim.lr_scheduler.ReduceLROnPlateau(
         optimizer, factor=0.9, patience=settings.scheduler_patience
-    )
+    ).step
 
 
 def _diverged(loss: float, epoch: int, settings: Settings) -> TrainingError:

@@ -8,9 +8,10 @@ from diffjoint.evidence import gather, pack, unpack
 from diffjoint.evidence.column import Judged
 from diffjoint.evidence.detector import NO_OTHER_COLUMN, folds_of
 from diffjoint.evidence.losses import LossModel, constant_loss, find_drivers
-from diffjoint.evidence.trees import LEARNER, _levels_as_rates, grow
+from diffjoint.evidence.missing import LEARNER, learn_missing
 from diffjoint.metrics import mm_scores, token_accuracy
 from diffjoint.simulate import bayes_posterior, bayesian_network
+from diffjoint.trees import _as_numbers
 
 N_LEVELS = np.array([0, 0, 2, 3, 2])
 SEARCHED = (0, 3, 4)
@@ -202,8 +203,8 @@ def test_trees_say_what_scikit_learn_says(network):
 
     values = network.train.observed_table.to_numpy()
     features, missing = np.delete(values, 3, axis=1), np.isnan(values[:, 3])
-    trees = grow(features, missing, np.delete(N_LEVELS, 3), seed=0)
-    numbers = _levels_as_rates(features, trees.level_rates, trees.level_starts)
+    trees = learn_missing(features, missing, np.delete(N_LEVELS, 3), seed=0)
+    numbers = _as_numbers(features, trees.level_codes, trees.level_starts)
     reference = HistGradientBoostingClassifier(**LEARNER, min_samples_leaf=33, random_state=0)
     expected = reference.fit(numbers, missing).decision_function(numbers)
     np.testing.assert_allclose(trees.logit(features), expected, atol=1e-9)
@@ -211,7 +212,9 @@ def test_trees_say_what_scikit_learn_says(network):
 
 def test_too_few_cells_of_a_kind_give_the_rate_alone():
     missing = np.arange(100) < 3
-    trees = grow(np.random.default_rng(0).normal(size=(100, 2)), missing, np.zeros(2, dtype=int), 0)
+    trees = learn_missing(
+        np.random.default_rng(0).normal(size=(100, 2)), missing, np.zeros(2, dtype=int), 0
+    )
     np.testing.assert_allclose(expit(trees.logit(np.zeros((4, 2)))), 0.03)
 
 

@@ -31,9 +31,9 @@ class NoiseEmbedding(nn.Module):
 class NoiseMLP(nn.Module):
     """The raw network: project, add the noise embedding, three hidden layers, read out."""
 
-    def __init__(self, n_coordinates: int, width: int) -> None:
+    def __init__(self, n_inputs: int, n_coordinates: int, width: int) -> None:
         super().__init__()
-        self.project = nn.Linear(n_coordinates, width)
+        self.project = nn.Linear(n_inputs, width)
         self.embed_noise = NoiseEmbedding(width)
         self.hidden = nn.Sequential(
             nn.Linear(width, 2 * width),
@@ -62,26 +62,46 @@ class Denoiser(nn.Module):
     - c_skip = sigma_data^2 / (sigma^2 + sigma_data^2)
     - c_out = sigma sigma_data / sqrt(sigma^2 + sigma_data^2)
     - c_in = 1 / sqrt(sigma^2 + sigma_data^2)
+
+    A conditional denoiser is told which coordinates are known. These it takes as they are: they
+    hold their values, not noise.
     """
 
-    def __init__(self, n_coordinates: int, width: int, sigma_data: float) -> None:
+    def __init__(
+        self, n_coordinates: int, width: int, sigma_data: float, *, conditional: bool = False
+    ) -> None:
         super().__init__()
-        self.network = NoiseMLP(n_coordinates, width)
+        n_inputs = 2 * n_coordinates if conditional else n_coordinates
+        self.network = NoiseMLP(n_inputs, n_coordinates, width)
         self.n_coordinates = n_coordinates
         self.sigma_data = sigma_data
 
-    def forward(self, noisy: Tensor, sigma: Tensor) -> Tensor:
-        """Denoise rows at noise levels ``sigma``: (n, 1), or (1, 1) for all rows alike."""
+    def forward(self, noisy: Tensor, sigma: Tensor, known: Tensor | None = None) -> Tensor:
+        """Denoise rows at noise levels ``sigma``: (n, 1), or (1, 1) for all rows alike.
+
+        Parameters
+        ----------
+        known : bool Tensor of the rows' shape, optional
+            Which coordinates hold their values; for a conditional denoiser.
+        """
         variance = sigma**2 + self.sigma_data**2
         c_skip = self.sigma_data**2 / variance
         c_out = sigma * self.sigma_data / variance.sqrt()
         c_in = 1 / variance.sqrt()
-        cleaned: Tensor = c_skip * noisy + c_out * self.network(c_in * noisy, sigma.log() / 4)
+        inputs = c_in * noisy
+        if known is not None:
+            inputs = torch.cat([torch.where(known, noisy, inputs), known.to(noisy.dtype)], dim=1)
+        cleaned: Tensor = c_skip * noisy + c_out * self.network(inputs, sigma.log() / 4)
         return cleaned
 
 
 def new_denoiser(
-    n_coordinates: int, width: int, sigma_data: float, generator: torch.Generator
+    n_coordinates: int,
+    width: int,
+    sigma_data: float,
+    generator: torch.Generator,
+    *,
+    conditional: bool = False,
 ) -> Denoiser:
     """A denoiser whose starting weights depend on ``generator`` alone.
 
@@ -90,4 +110,5 @@ def new_denoiser(
     """
     with torch.random.fork_rng(devices=range(torch.cuda.device_count())):
         torch.manual_seed(generator.initial_seed())
-        return Denoiser(n_coordinates, width, sigma_data).to(generator.device)
+        denoiser = Denoiser(n_coordinates, width, sigma_data, conditional=conditional)
+        return denoiser.to(generator.device)

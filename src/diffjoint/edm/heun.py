@@ -1,12 +1,15 @@
 """One step down the probability-flow ODE, by Heun's second-order rule."""
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor
 
-from diffjoint.edm.denoiser import Denoiser
+Denoise = Callable[[Tensor, Tensor], Tensor]
+"""E[clean | noisy, sigma]."""
 
 
-def heun_step(denoiser: Denoiser, vectors: Tensor, sigma: float, next_sigma: float) -> Tensor:
+def heun_step(denoiser: Denoise, vectors: Tensor, sigma: float, next_sigma: float) -> Tensor:
     """Carry ``vectors`` from noise level ``sigma`` down to ``next_sigma``.
 
     The step to zero noise is Euler's: there is no slope at zero to average with.
@@ -24,7 +27,7 @@ def n_network_passes(n_steps: int) -> int:
     return 2 * n_steps - 1
 
 
-def _slope(denoiser: Denoiser, vectors: Tensor, sigma: float) -> Tensor:
+def _slope(denoiser: Denoise, vectors: Tensor, sigma: float) -> Tensor:
     level = torch.full((1, 1), sigma, device=vectors.device)
     cleaned: Tensor = denoiser(vectors, level)
     return (vectors - cleaned) / sigma

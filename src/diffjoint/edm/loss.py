@@ -1,12 +1,26 @@
 """EDM's training loss."""
 
+import torch
 from torch import Tensor
 
 from diffjoint.edm.denoiser import Denoiser
 
 
-def denoising_loss(denoiser: Denoiser, clean: Tensor, sigma: Tensor, noise: Tensor) -> Tensor:
+def denoising_loss(
+    denoiser: Denoiser,
+    clean: Tensor,
+    sigma: Tensor,
+    noise: Tensor,
+    known: Tensor | None = None,
+    hidden: Tensor | None = None,
+) -> Tensor:
     """Mean squared denoising error, weighted so that every noise level counts alike.
+
+    Parameters
+    ----------
+    known, hidden : bool Tensors of the rows' shape, optional
+        Coordinates that the denoiser is shown without noise, and those that it is asked for.
+        Neither: it is asked for all, and shown none.
 
     Notes
     -----
@@ -14,5 +28,9 @@ def denoising_loss(denoiser: Denoiser, clean: Tensor, sigma: Tensor, noise: Tens
     raw network's own error equal to one.
     """
     weight = (sigma**2 + denoiser.sigma_data**2) / (sigma * denoiser.sigma_data) ** 2
-    error: Tensor = denoiser(clean + sigma * noise, sigma) - clean
-    return (weight * error**2).mean()
+    if known is None or hidden is None:
+        error: Tensor = denoiser(clean + sigma * noise, sigma) - clean
+        return (weight * error**2).mean()
+    noisy = torch.where(known, clean, clean + sigma * noise)
+    squares = torch.where(hidden, weight * (denoiser(noisy, sigma, known) - clean) ** 2, 0.0)
+    return squares.sum() / hidden.sum().clamp(min=1)

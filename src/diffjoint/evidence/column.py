@@ -12,7 +12,8 @@ from scipy.special import logit
 from sklearn.isotonic import IsotonicRegression
 
 from diffjoint.evidence.losses import MOST, LossModel, constant_loss, fit_loss
-from diffjoint.evidence.trees import Trees, grow
+from diffjoint.evidence.missing import learn_missing
+from diffjoint.trees import Trees
 
 Values = NDArray[np.float64]
 Cells = NDArray[np.bool_]
@@ -155,7 +156,7 @@ def _grow_folds(
         rows = _rows_outside(folds, fold)
         if len(rows) > MOST_ROWS:
             rows = np.random.default_rng(seed).choice(rows, MOST_ROWS, replace=False)
-        grown.append(grow(features[rows], is_missing[rows], n_levels, seed))
+        grown.append(learn_missing(features[rows], is_missing[rows], n_levels, seed))
     return tuple(grown)
 
 

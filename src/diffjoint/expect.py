@@ -1,0 +1,196 @@
+"""What a lost cell is expected to hold, given the rest of its row: boosted trees, one column each.
+
+Trees take a missing cell of the rest as it is, a fact to go by, so that no value is made up on the
+way to another. A column is learnt where it is observed; there, what was lost looks no different.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import softmax
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+
+from diffjoint.progress import Progress
+from diffjoint.state import JointSpace, Observation, Values
+from diffjoint.table import on_grid
+from diffjoint.trees import (
+    Arrays,
+    Trees,
+    apart,
+    constant,
+    end_to_end,
+    grow,
+    pack_trees,
+    unpack_trees,
+)
+
+MOST_ROWS, MOST_SPREAD_ROWS = 100_000, 20_000
+"""Rows that a column's values, and their spread, are learnt from."""
+MOST_CLASSES = 25
+"""Levels told apart in a column; the rarer ones are expected as one."""
+FEWEST = 10
+"""Cells of a level, or of a column, below which it is not learnt."""
+MOST_TREES, FEWEST_TREES, MOST_STAGES = 150, 30, 600
+"""Trees of a class, and of all classes of a column together."""
+LEARNER: dict[str, Any] = {"max_leaf_nodes": 15, "l2_regularization": 1.0, "n_iter_no_change": 10}
+LEARNING_RATE, FASTEST = 0.08, 0.25
+TINY = 1e-6
+
+
+@dataclass(frozen=True)
+class ColumnExpectation:
+    """What is expected of one column.
+
+    Attributes
+    ----------
+    value : Trees
+        Numbers: the mean in standard deviations. Levels: logits of the classes.
+    spread : Trees
+        Numbers: log of the variance about that mean. Levels: nothing of use.
+    levels : array of shape (n_classes,)
+        The level each class stands for; empty for numbers.
+    """
+
+    value: Trees
+    spread: Trees
+    levels: Values
+
+    def of(self, features: Values) -> tuple[Values, Values]:
+        """Numbers: mean and standard deviation. Levels: the likeliest, and the entropy in nats."""
+        sums = self.value.predict(features)
+        if not len(self.levels):
+            return sums[:, 0], np.exp(self.spread.logit(features) / 2)
+        if len(self.levels) == 2:
+            sums = np.hstack([-sums / 2, sums / 2])
+        share = softmax(sums, axis=1)
+        entropy = -(share * np.log(np.maximum(share, TINY))).sum(axis=1)
+        return self.levels[share.argmax(axis=1)], np.maximum(entropy, 0.0)
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """What is expected of every column's cells."""
+
+    space: JointSpace
+    columns: tuple[ColumnExpectation, ...]
+
+    def of(self, observation: Observation) -> tuple[Values, Values]:
+        """Values with every gap filled, and how uncertain each is; 0 where observed."""
+        values, uncertainty = observation.values.copy(), np.zeros(observation.values.shape)
+        for j, (column, learnt) in enumerate(
+            zip(self.space.schema.modelled, self.columns, strict=True)
+        ):
+            rows = np.flatnonzero(~observation.observed[:, j])
+            if not len(rows):
+                continue
+            value, spread = learnt.of(np.delete(observation.values[rows], j, axis=1))
+            if not column.is_categorical:
+                value = on_grid(column.mean + value * column.scale, column)
+                spread = spread * column.scale
+            values[rows, j], uncertainty[rows, j] = value, spread
+        return values, uncertainty
+
+    def arrays(self) -> Arrays:
+        """The expectation as plain arrays."""
+        trees = [grown for column in self.columns for grown in (column.value, column.spread)]
+        return end_to_end("levels", [column.levels for column in self.columns]) | pack_trees(trees)
+
+
+def learn_values(
+    observation: Observation, space: JointSpace, seed: int, progress: Progress
+) -> Expectation:
+    """Learn every column from the rows in which it is observed."""
+    progress.begin(space.n_columns)
+    progress.phase("what lost cells held")
+    n_levels = np.array(
+        [len(column.levels) if column.is_categorical else 0 for column in space.schema.modelled]
+    )
+    learnt = []
+    for j, column in enumerate(space.schema.modelled):
+        rows = np.flatnonzero(observation.observed[:, j])[:MOST_ROWS]
+        features, rest = np.delete(observation.values[rows], j, axis=1), np.delete(n_levels, j)
+        target = observation.values[rows, j]
+        if column.is_categorical:
+            learnt.append(_learn_levels(features, target, rest, seed))
+        else:
+            scaled = (target - column.mean) / (column.scale or 1.0)
+            learnt.append(_learn_numbers(features, scaled, rest, seed))
+        progress.advance(1)
+    return Expectation(space, tuple(learnt))
+
+
+def expectation_from(arrays: Arrays, space: JointSpace) -> Expectation | None:
+    """The expectation whose arrays these are; None if there are none."""
+    if not arrays:
+        return None
+    trees = unpack_trees(arrays)
+    parts = zip(trees[::2], trees[1::2], apart(arrays, "levels"), strict=True)
+    return Expectation(space, tuple(ColumnExpectation(*part) for part in parts))
+
+
+def _learn_levels(
+    features: Values, target: Values, n_levels: NDArray[np.int64], seed: int
+) -> ColumnExpectation:
+    levels, codes = _classes(target)
+    none = constant(np.zeros(1), n_levels)
+    if len(levels) < 2:
+        return ColumnExpectation(none, none, levels)
+    kept = codes >= 0
+    n_trees = int(np.clip(MOST_STAGES // len(levels), FEWEST_TREES, MOST_TREES))
+    rate = min(LEARNING_RATE * MOST_TREES / n_trees, FASTEST)
+    learner = HistGradientBoostingClassifier(**_settings(len(codes), n_trees, rate, seed))
+    grown = grow(learner, features[kept], codes[kept], n_levels)
+    return ColumnExpectation(grown, none, levels)
+
+
+def _classes(target: Values) -> tuple[Values, NDArray[np.int64]]:
+    """The level each class stands for, and every cell's class; -1: too rare to learn.
+
+    The frequent levels have a class each, the others share one if they are enough together.
+    """
+    levels, place, counts = np.unique(target, return_inverse=True, return_counts=True)
+    if not len(levels):
+        return np.zeros(1), np.empty(0, dtype=np.int64)
+    by_size = np.argsort(-counts, kind="stable")
+    n_own = min(int((counts >= FEWEST).sum()), MOST_CLASSES)
+    rest_is_learnt = counts[by_size[n_own:]].sum() >= FEWEST
+    class_of = np.full(len(levels), n_own if rest_is_learnt else -1)
+    class_of[by_size[:n_own]] = np.arange(n_own)
+    n_classes = max(n_own + int(rest_is_learnt), 1)
+    return levels[by_size[:n_classes]], class_of[place]
+
+
+def _learn_numbers(
+    features: Values, target: Values, n_levels: NDArray[np.int64], seed: int
+) -> ColumnExpectation:
+    """The mean from all rows; the spread from how far a mean of half the rows misses the others."""
+    variance = float(target.var()) if len(target) else 1.0
+    if len(target) < 2 * FEWEST or variance < TINY:
+        level = float(target.mean()) if len(target) else 0.0
+        flat = constant(np.log(np.array([max(variance, TINY)])), n_levels)
+        return ColumnExpectation(constant(np.array([level]), n_levels), flat, np.empty(0))
+
+    def learn(rows: slice, goal: Values, loss: str) -> Trees:
+        settings = _settings(len(goal), MOST_TREES, LEARNING_RATE, seed)
+        learner = HistGradientBoostingRegressor(**settings, loss=loss)
+        return grow(learner, features[rows], goal, n_levels)
+
+    half = min(len(target), MOST_SPREAD_ROWS) // 2
+    first, second = slice(0, half), slice(half, 2 * half)
+    guess = learn(first, target[first], "squared_error").predict(features[second])[:, 0]
+    spread = learn(second, (target[second] - guess) ** 2 + TINY, "gamma")
+    mean = learn(slice(None), target, "squared_error")
+    return ColumnExpectation(mean, spread, np.empty(0))
+
+
+def _settings(n_rows: int, n_trees: int, rate: float, seed: int) -> dict[str, Any]:
+    return LEARNER | {
+        "max_iter": n_trees,
+        "learning_rate": rate,
+        "early_stopping": n_rows >= 20 * FEWEST,
+        "validation_fraction": 0.15,
+        "min_samples_leaf": int(np.clip(n_rows // 100, 5, 20)),
+        "random_state": seed % 2**32,
+    }

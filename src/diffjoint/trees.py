@@ -1,0 +1,224 @@
+"""Boosted trees on rows with missing cells, kept as plain arrays."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+
+Values = NDArray[np.float64]
+Arrays = dict[str, NDArray[Any]]
+
+FEWEST = 20
+"""Observed cells below which a feature is left out: rows held out could hold them all."""
+SMOOTHING = 10.0
+"""Rows that pull what stands for a level towards the column's mean."""
+
+
+@dataclass(frozen=True)
+class Trees:
+    """Sums of trees, one for each output.
+
+    Attributes
+    ----------
+    baseline : array of shape (n_outputs,)
+        What is said before any tree.
+    output, roots : arrays of shape (n_trees,)
+        Which output a tree adds to, and its first node.
+    feature, left, right : arrays of shape (n_nodes,)
+        A leaf is its own left and right.
+    threshold, value : arrays of shape (n_nodes,)
+    missing_left : bool array of shape (n_nodes,)
+    level_codes : array of shape (n_levels,)
+        For the levels of all categorical features, one after the other: what stands for them.
+    level_starts : array of shape (n_features,)
+        Where a feature's levels start; -1 for numbers.
+    """
+
+    baseline: Values
+    output: NDArray[np.int64]
+    roots: NDArray[np.int64]
+    feature: NDArray[np.int64]
+    left: NDArray[np.int64]
+    right: NDArray[np.int64]
+    threshold: Values
+    value: Values
+    missing_left: NDArray[np.bool_]
+    level_codes: Values
+    level_starts: NDArray[np.int64]
+
+    def predict(self, features: Values) -> Values:
+        """The sums for every row, shape (n_rows, n_outputs)."""
+        numbers = _as_numbers(features, self.level_codes, self.level_starts)
+        total = np.tile(self.baseline, (len(features), 1))
+        rows = np.arange(len(features))
+        for root, output in zip(self.roots, self.output, strict=True):
+            node = np.full(len(features), root)
+            while True:
+                x = numbers[rows, self.feature[node]]
+                goes_left = np.where(
+                    np.isnan(x), self.missing_left[node], x <= self.threshold[node]
+                )
+                below = np.where(goes_left, self.left[node], self.right[node])
+                if (below == node).all():
+                    break
+                node = below
+            total[:, output] += self.value[node]
+        return total
+
+    def logit(self, features: Values) -> Values:
+        """The first output: the logit of a probability, if that is what was learnt."""
+        only: Values = self.predict(features)[:, 0]
+        return only
+
+
+TREE_PARTS = tuple(field.name for field in fields(Trees))
+"""A tree's arrays by name."""
+
+
+def grow(
+    learner: HistGradientBoostingClassifier | HistGradientBoostingRegressor,
+    features: Values,
+    target: NDArray[Any],
+    n_levels: NDArray[np.int64],
+) -> Trees:
+    """Learn a target from a row's cells.
+
+    Parameters
+    ----------
+    features : array of shape (n_rows, n_features)
+        Coded cells, NaN where missing: that too is a fact to go by.
+    target : array of shape (n_rows,)
+        Numbers, truth values, or classes counted from 0 that all occur.
+    n_levels : array of shape (n_features,)
+        Levels of categorical features; 0 for numbers.
+    """
+    codes, starts = _level_codes(features, _indicators(learner, target), n_levels)
+    numbers = _as_numbers(features, codes, starts)
+    numbers[:, (~np.isnan(numbers)).sum(axis=0) < FEWEST] = 0.0
+    learner.fit(numbers, target)
+    baseline = np.ravel(learner._baseline_prediction).astype(np.float64)
+    grown = [
+        (output, tree.nodes) for stage in learner._predictors for output, tree in enumerate(stage)
+    ]
+    return _trees(baseline, grown, codes, starts)
+
+
+def constant(baseline: Values, n_levels: NDArray[np.int64]) -> Trees:
+    """No tree at all: the same for every row."""
+    codes, starts = np.zeros(int(n_levels.sum())), _starts(n_levels)
+    return _trees(np.asarray(baseline, dtype=np.float64), [], codes, starts)
+
+
+def _trees(
+    baseline: Values,
+    grown: list[tuple[int, NDArray[np.void]]],
+    codes: Values,
+    starts: NDArray[np.int64],
+) -> Trees:
+    """Scikit-learn's nodes, all trees in one row of arrays."""
+    sizes = np.array([len(tree) for _, tree in grown], dtype=np.int64)
+    roots = sizes.cumsum() - sizes
+    parts: dict[str, list[NDArray[Any]]] = {}
+    for root, (_, tree) in zip(roots, grown, strict=True):
+        leaf, itself = tree["is_leaf"].astype(bool), np.arange(len(tree)) + root
+        for name, cells in {
+            "feature": np.where(leaf, 0, tree["feature_idx"]),
+            "left": np.where(leaf, itself, tree["left"] + root),
+            "right": np.where(leaf, itself, tree["right"] + root),
+            "threshold": tree["num_threshold"],
+            "value": tree["value"],
+            "missing_left": tree["missing_go_to_left"].astype(bool),
+        }.items():
+            parts.setdefault(name, []).append(cells)
+
+    def joined(name: str, dtype: type) -> NDArray[Any]:
+        return np.concatenate(parts[name]).astype(dtype) if grown else np.empty(0, dtype)
+
+    return Trees(
+        baseline=baseline,
+        output=np.array([output for output, _ in grown], dtype=np.int64),
+        roots=roots,
+        feature=joined("feature", np.int64),
+        left=joined("left", np.int64),
+        right=joined("right", np.int64),
+        threshold=joined("threshold", np.float64),
+        value=joined("value", np.float64),
+        missing_left=joined("missing_left", np.bool_),
+        level_codes=codes,
+        level_starts=starts,
+    )
+
+
+def _indicators(
+    learner: HistGradientBoostingClassifier | HistGradientBoostingRegressor, target: NDArray[Any]
+) -> Values:
+    """The target as columns of numbers: itself, or one for each of several classes."""
+    n_classes = int(target.max()) + 1 if isinstance(learner, HistGradientBoostingClassifier) else 0
+    if n_classes <= 2:
+        return np.asarray(target, dtype=np.float64)[:, None]
+    return np.asarray(target[:, None] == np.arange(n_classes), dtype=np.float64)
+
+
+def _starts(n_levels: NDArray[np.int64]) -> NDArray[np.int64]:
+    return np.where(n_levels > 0, n_levels.cumsum() - n_levels, -1)
+
+
+def _level_codes(
+    features: Values, indicators: Values, n_levels: NDArray[np.int64]
+) -> tuple[Values, NDArray[np.int64]]:
+    """What stands for each level: the target's mean beside it, smoothed.
+
+    Of several indicators that combination counts in which the levels differ most.
+    """
+    starts, codes = _starts(n_levels), np.zeros(int(n_levels.sum()))
+    mean = indicators.mean(axis=0)
+    for feature in np.flatnonzero(n_levels):
+        there = ~np.isnan(features[:, feature])
+        levels, n = features[there, feature].astype(int), n_levels[feature]
+        counts = np.bincount(levels, minlength=n)[:, None]
+        sums = np.column_stack([np.bincount(levels, c, minlength=n) for c in indicators[there].T])
+        above = (sums + SMOOTHING * mean) / (counts + SMOOTHING) - mean
+        if len(mean) > 1:
+            above = above @ np.linalg.svd(np.sqrt(counts) * above, full_matrices=False)[2][:1].T
+        codes[starts[feature] : starts[feature] + n] = above[:, 0]
+    return codes, starts
+
+
+def _as_numbers(features: Values, codes: Values, starts: NDArray[np.int64]) -> Values:
+    numbers = features.copy()
+    for feature in np.flatnonzero(starts >= 0):
+        there = ~np.isnan(features[:, feature])
+        levels = features[there, feature].astype(int)
+        numbers[there, feature] = codes[starts[feature] + levels]
+    return numbers
+
+
+def pack_trees(trees: Sequence[Trees]) -> Arrays:
+    """Plain arrays that :func:`unpack_trees` makes the trees from."""
+    arrays: Arrays = {}
+    for name in TREE_PARTS:
+        arrays |= end_to_end(f"trees.{name}", [getattr(grown, name) for grown in trees])
+    return arrays
+
+
+def unpack_trees(arrays: Arrays) -> list[Trees]:
+    """The trees that :func:`pack_trees` made arrays of."""
+    parts = {name: apart(arrays, f"trees.{name}") for name in TREE_PARTS}
+    n_trees = len(parts["baseline"])
+    return [Trees(**{name: parts[name][i] for name in TREE_PARTS}) for i in range(n_trees)]
+
+
+def end_to_end(name: str, parts: Sequence[NDArray[Any]]) -> Arrays:
+    """Arrays joined to one, and another that tells where each ends."""
+    lengths = np.array([len(part) for part in parts], dtype=np.int64)
+    joined = np.concatenate(parts) if len(parts) else np.empty(0)
+    return {name: joined, f"{name}.lengths": lengths}
+
+
+def apart(arrays: Arrays, name: str) -> list[NDArray[Any]]:
+    """The arrays that :func:`end_to_end` joined."""
+    lengths = arrays[f"{name}.lengths"]
+    return np.split(arrays[name], lengths.cumsum()[:-1]) if len(lengths) else []
