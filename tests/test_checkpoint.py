@@ -9,8 +9,8 @@ from tests.conftest import TINY
 
 
 def imputer(folder, **params):
-    settings = {**TINY, "n_iterations": 3, "random_state": 0, "checkpoint": folder}
-    return SelectiveImputer(["age", "town"], **{**settings, **params})
+    settings = {**TINY, "sampler": "inpaint", "n_iterations": 3, "random_state": 0}
+    return SelectiveImputer(["age", "town"], checkpoint=folder, **{**settings, **params})
 
 
 def interrupt_after(n_passes):

@@ -21,7 +21,7 @@ def test_every_number_can_be_set_by_hand(preset):
     for field in dataclasses.fields(Settings):
         value = getattr(PRESETS[preset], field.name)
         other = {bool: not value, str: "mean" if value == "mode" else "mode"}.get(type(value), 7)
-        other = {"fusion": "vote", "threshold": 0.7}.get(field.name, other)
+        other = {"fusion": "vote", "threshold": 0.7, "sampler": "inpaint"}.get(field.name, other)
         assert getattr(settings_for(preset, **{field.name: other}), field.name) == other
 
 
@@ -59,3 +59,14 @@ def test_sizes_are_read_as_people_write_them(limit, n_bytes):
 def test_a_size_that_is_none_says_how_to_write_one(limit):
     with pytest.raises(InputError, match="such as '500MB'"):
         parse_bytes(limit)
+
+
+def test_a_preset_knows_the_papers_sampler_too():
+    assert settings_for("fast").sampler == "amortised"
+    inpainting = settings_for("fast", sampler="inpaint")
+    assert (inpainting.sampler, inpainting.n_iterations, inpainting.max_epochs) == (
+        "inpaint",
+        2,
+        400,
+    )
+    assert settings_for("paper").sampler == "inpaint"

@@ -3,10 +3,11 @@ import math
 import pytest
 import torch
 
+from diffjoint.conditional_sample import walk
 from diffjoint.config import settings_for
 from diffjoint.edm import denoising_loss
 from diffjoint.errors import TrainingError
-from diffjoint.model_update import model_update
+from diffjoint.model_update import Hiding, model_update, training_units
 from diffjoint.progress import Silence
 
 
@@ -116,3 +117,48 @@ def test_the_denoiser_learns_where_the_data_lies():
         loss = denoising_loss(trained.denoiser, vectors, sigma, noise)
         blind = ((1 / 0.3**2 + 1 / 0.25) * (vectors**2)).mean()
     assert loss.item() < 0.3 * blind.item()
+
+
+def hidden(n=2_000, n_columns=6):
+    observed = torch.rand(n, n_columns, generator=generator(2)) < 0.8
+    hiding = Hiding(observed, torch.tensor([1, 3, 1, 1, 2, 1]))
+    return observed, *hiding.pattern(torch.arange(n), 11, generator(3))
+
+
+def test_only_observed_cells_are_hidden_and_never_shown_as_well():
+    observed, known, asked = hidden()
+    cells = observed.repeat_interleave(torch.tensor([1, 3, 1, 1, 2, 1]), dim=1)
+    assert not (asked[:, :9] & ~cells).any()
+    assert torch.equal(known[:, :9] | asked[:, :9], cells)
+    assert not (known & asked).any()
+
+
+def test_the_mask_is_always_shown_and_every_row_has_something_hidden():
+    observed, known, asked = hidden()
+    assert known[:, 9:].all()
+    assert not asked[:, 9:].any()
+    assert asked.any(dim=1)[observed.any(dim=1)].all()
+
+
+def test_a_conditional_denoiser_learns_from_hidden_cells_what_goes_with_what():
+    vectors = clouds(2_000)
+    hiding = Hiding(torch.ones(len(vectors), 2, dtype=torch.bool), torch.tensor([1, 1]))
+    quick = settings_for(
+        "fast", width=32, batch_size=128, max_epochs=40, n_steps=8, learning_rate=5e-3
+    )
+    denoiser = model_update(vectors, quick, generator(), Silence(), hiding=hiding).denoiser
+    known = torch.tensor([[True, False]]).expand(400, 2)
+    noise = generator(7)
+    with torch.inference_mode():
+        drawn = walk(
+            denoiser, vectors[:400], known, lambda: torch.randn(400, 2, generator=noise), quick
+        )
+    assert torch.equal(drawn[:, 0], vectors[:400, 0])
+    assert ((drawn[:, 1] > 0) == (vectors[:400, 0] > 0)).float().mean() > 0.97
+
+
+def test_an_epoch_of_hiding_has_a_size_worth_its_name():
+    quick = settings_for("fast", batch_size=10, max_epochs=1)
+    assert training_units(30, quick) == 3 * 250
+    assert training_units(600, quick) == 3 * 600
+    assert training_units(10**6, quick) == 3 * 1_000

@@ -32,6 +32,8 @@ MOST_CLASSES = 25
 """Levels told apart in a column; the rarer ones are expected as one."""
 FEWEST = 10
 """Cells of a level, or of a column, below which it is not learnt."""
+TOGETHER = 4.0
+"""How many times likelier a cell is missing beside a missing one, if they go missing together."""
 MOST_TREES, FEWEST_TREES, MOST_STAGES = 150, 30, 600
 """Trees of a class, and of all classes of a column together."""
 LEARNER: dict[str, Any] = {"max_leaf_nodes": 15, "l2_regularization": 1.0, "n_iter_no_change": 10}
@@ -110,8 +112,9 @@ def learn_values(
     learnt = []
     for j, column in enumerate(space.schema.modelled):
         rows = np.flatnonzero(observation.observed[:, j])[:MOST_ROWS]
-        features, rest = np.delete(observation.values[rows], j, axis=1), np.delete(n_levels, j)
-        target = observation.values[rows, j]
+        values = _hide_together(observation, j, rows, np.random.default_rng([seed, j]))
+        features, rest = np.delete(values, j, axis=1), np.delete(n_levels, j)
+        target = values[:, j]
         if column.is_categorical:
             learnt.append(_learn_levels(features, target, rest, seed))
         else:
@@ -119,6 +122,26 @@ def learn_values(
             learnt.append(_learn_numbers(features, scaled, rest, seed))
         progress.advance(1)
     return Expectation(space, tuple(learnt))
+
+
+def _hide_together(
+    observation: Observation, j: int, rows: NDArray[np.intp], rng: np.random.Generator
+) -> Values:
+    """Rows to learn column ``j`` from; in half of them, cells that go missing with it are hidden.
+
+    Where the column is missing and others always with it, they are there whenever it is: what to
+    expect without them would never be learnt. The gaps to hide are copied from rows in which the
+    column is missing.
+    """
+    values = observation.values[rows]
+    gaps, without = ~observation.observed, np.flatnonzero(~observation.observed[:, j])
+    if not len(without) or not len(rows):
+        return values
+    together = TOGETHER * gaps[rows].mean(axis=0) < gaps[without].mean(axis=0)
+    together[j] = False
+    copied = gaps[rng.choice(without, len(rows))] & together
+    values[copied & (rng.random(len(rows)) < 0.5)[:, None]] = np.nan
+    return values
 
 
 def expectation_from(arrays: Arrays, space: JointSpace) -> Expectation | None:

@@ -1,0 +1,140 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from diffjoint import SelectiveImputer
+from diffjoint.expect import MOST_CLASSES, _classes, expectation_from, learn_values
+from diffjoint.model import observe
+from diffjoint.progress import Silence
+from diffjoint.simulate import bayesian_network
+from diffjoint.state import JointSpace
+from diffjoint.table import code_table, infer_schema, open_table
+from tests.conftest import TINY
+
+
+def opened(frame, **kinds):
+    table = open_table(frame)
+    schema = infer_schema(table, kinds)
+    values = code_table(table, schema, "error")
+    space = JointSpace(schema, (), 0.5)
+    return space, observe(values, np.isnan(values), space, 0)
+
+
+def learn(frame, **kinds):
+    space, observation = opened(frame, **kinds)
+    return learn_values(observation, space, 0, Silence()), observation
+
+
+def lines(n=2_000, seed=0):
+    """A number that follows another with a spread of its own, and a level that follows both."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=n)
+    y = 3 * x + np.where(x > 0, 2.0, 0.5) * rng.normal(size=n)
+    return pd.DataFrame({"x": x, "y": y, "side": np.where(y > 0, "up", "down")})
+
+
+def test_a_lost_number_gets_its_mean_and_the_spread_about_it():
+    """Also where another column is always lost with it, and would have told more."""
+    frame = lines()
+    frame.loc[:399, "y"] = np.nan
+    frame.loc[:399, "side"] = None
+    expectation, observation = learn(frame)
+    values, uncertainty = expectation.of(observation)
+    x, gap = frame["x"].to_numpy()[:400], slice(400)
+    inside = np.abs(x) < 1.5
+    assert np.abs(values[gap, 1] - 3 * x)[inside].mean() < 0.4
+    assert uncertainty[gap, 1][x > 0.3].mean() == pytest.approx(2.0, rel=0.15)
+    assert uncertainty[gap, 1][x < -0.3].mean() == pytest.approx(0.5, rel=0.2)
+
+
+def test_a_lost_level_gets_the_likeliest_and_certainty_has_no_entropy():
+    frame = lines()
+    frame.loc[:399, "side"] = None
+    expectation, observation = learn(frame)
+    values, entropy = expectation.of(observation)
+    truth = (lines()["y"].to_numpy()[:400] > 0).astype(float)
+    assert (values[:400, 2] == truth).mean() > 0.97
+    clear = np.abs(frame["y"].to_numpy()[:400]) > 1
+    assert entropy[:400, 2][clear].mean() < 0.1
+
+
+def test_observed_cells_stay_and_are_certain():
+    frame = lines()
+    frame.loc[:99, "y"] = np.nan
+    expectation, observation = learn(frame)
+    values, uncertainty = expectation.of(observation)
+    there = observation.observed
+    np.testing.assert_array_equal(values[there], observation.values[there])
+    assert (uncertainty[there] == 0).all()
+    assert np.isfinite(values).all()
+
+
+def test_a_row_with_nothing_observed_gets_what_is_usual():
+    frame = lines(400)
+    frame.loc[0] = [np.nan, np.nan, None]
+    expectation, observation = learn(frame)
+    values, _ = expectation.of(observation)
+    assert np.isfinite(values[0]).all()
+    assert abs(values[0, 0]) < 1
+
+
+@pytest.mark.parametrize("n", [2, 3, 8, 25])
+def test_a_handful_of_rows_is_enough_to_answer(n):
+    frame = lines(n)
+    frame.loc[0, "y"] = np.nan
+    frame.loc[n - 1, "side"] = None
+    expectation, observation = learn(frame, side="categorical", y="continuous", x="continuous")
+    values, uncertainty = expectation.of(observation)
+    assert np.isfinite(values).all()
+    assert np.isfinite(uncertainty).all()
+
+
+def test_rare_levels_share_a_class_and_the_rarest_are_left_out():
+    target = np.concatenate([np.repeat(3.0, 50), np.repeat(0.0, 20), [1.0] * 6, [2.0] * 5])
+    levels, classes = _classes(target)
+    assert levels.tolist() == [3.0, 0.0, 1.0]
+    assert classes[[0, 50, 70, -1]].tolist() == [0, 1, 2, 2]
+    levels, classes = _classes(target[:-5])
+    assert levels.tolist() == [3.0, 0.0]
+    assert classes[-1] == -1
+
+
+def test_of_many_levels_only_the_frequent_have_a_class_of_their_own():
+    levels, classes = _classes(np.repeat(np.arange(60.0), 12))
+    assert len(levels) == MOST_CLASSES + 1
+    assert classes.max() == MOST_CLASSES
+
+
+def test_arrays_hold_all_that_is_expected():
+    frame = lines()
+    frame.loc[:399, ["y", "side"]] = np.nan
+    expectation, observation = learn(frame)
+    again = expectation_from(expectation.arrays(), expectation.space)
+    for ours, theirs in zip(again.of(observation), expectation.of(observation), strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    assert expectation_from({}, expectation.space) is None
+
+
+def test_values_come_close_to_what_can_be_known_of_the_network():
+    world = bayesian_network(6_000, 3_000, mechanism="mcar", loss_rate=0.3, seed=3)
+    imputer = SelectiveImputer(world.mm_columns, **TINY, random_state=0)
+    test = world.test
+    completed = imputer.fit(world.train.observed_table).transform(test.observed_table)
+    lost = test.lost["C2"]
+    error = (completed["C2"] - test.truth["C2"])[lost]
+    mean_error = (world.train.observed_table["C2"].mean() - test.truth["C2"])[lost]
+    assert np.sqrt((error**2).mean()) < 0.99 * np.sqrt((mean_error**2).mean())
+
+
+def test_draws_know_what_is_observed():
+    """Amortised draws of y follow x, and spread as y does about it."""
+    frame = lines(1_500)
+    frame.loc[:299, "y"] = np.nan
+    frame["side"] = "same"
+    imputer = SelectiveImputer([], max_epochs=25, random_state=0).fit(frame)
+    draws = np.stack([t["y"].to_numpy()[:300] for t in imputer.sample(frame, 20)])
+    x = frame["x"].to_numpy()[:300]
+    assert np.corrcoef(draws.mean(axis=0), 3 * x)[0, 1] > 0.95
+    spread = draws.std(axis=0)
+    assert spread[x > 0.3].mean() > 1.5 * spread[x < -0.3].mean()
+    assert np.isfinite(draws).all()
