@@ -5,8 +5,8 @@
     python -m benchmarks.calls --quick          # few rows
 
 On test rows, one call per cell for all scores, beside what can be known at all where that is known.
-Calls and values do not depend on the diffusion model, which is for draws and is therefore trained as
-little as it can be. One line per world; results that are there are kept.
+Calls and values do not depend on the diffusion model, which is for draws and is therefore trained
+as little as it can be. One line per world; results that are there are kept.
 """
 
 import argparse
