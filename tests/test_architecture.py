@@ -10,8 +10,8 @@ BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 FLOORS = [
     {"errors", "keys"},
     {"config", "persist", "progress", "edm", "table", "simulate", "evidence"},
-    {"state", "files", "metrics"},
-    {"model_update", "conditional_sample", "aggregate", "world_files", "detect"},
+    {"state", "files", "metrics", "rules"},
+    {"model_update", "conditional_sample", "aggregate", "world_files", "detect", "knowledge"},
     {"algorithm"},
     {"model", "checkpoint", "complete"},
     {"imputer"},

@@ -98,7 +98,7 @@ def diff_joint(
 
 
 def initial_state(observation: Observation, seed: int) -> JointState:
-    """Missing cells filled at random from their column's observed values; none meaningful.
+    """Missing cells filled at random from their column's observed values; meaningful if known.
 
     Every distinct observed value is as likely as any other.
     """
@@ -108,7 +108,7 @@ def initial_state(observation: Observation, seed: int) -> JointState:
         missing = np.isnan(column)
         support = np.unique(column[~missing])
         values[missing, j] = rng.choice(support, size=int(missing.sum()))
-    return JointState(values, np.zeros(values.shape, dtype=bool))
+    return JointState(values, observation.known_meaningful)
 
 
 def _generator(runtime: Runtime, iteration: int) -> torch.Generator:

@@ -14,6 +14,7 @@ from diffjoint.detect import Belief
 from diffjoint.edm import Denoiser
 from diffjoint.errors import InputError
 from diffjoint.keys import row_keys
+from diffjoint.knowledge import Knowledge
 from diffjoint.progress import Progress
 from diffjoint.state import Cells, Draws, JointSpace, Observation, Values
 from diffjoint.table import Schema, Table
@@ -71,16 +72,22 @@ class Model:
         return aggregate(draws, observation, self.space, self.settings, self.clusters, probability)
 
 
-def observe(values: Values, gaps: Cells, space: JointSpace, seed: int) -> Observation:
+def observe(
+    values: Values, gaps: Cells, space: JointSpace, seed: int, known: Knowledge
+) -> Observation:
     """What is known of a table: values, candidates for meaningful cells, and noise keys.
 
     Parameters
     ----------
     gaps : bool array of the values' shape
         Cells to be filled or kept: the missing ones.
+    known : Knowledge
+        Which of them are settled already.
     """
     searched = np.isin(np.arange(values.shape[1]), space.mm)
-    return Observation(values, gaps & searched, row_keys(values, seed))
+    candidates = gaps & searched & ~known.meaningful & ~known.lost
+    keys = row_keys(known.marked(values), seed)
+    return Observation(values, candidates, keys, known.meaningful)
 
 
 def find_gaps(table: Table, values: Values, schema: Schema, unseen: str) -> Cells:

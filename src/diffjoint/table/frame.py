@@ -3,6 +3,7 @@
 import difflib
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from numbers import Real
 from typing import Any
 
@@ -216,6 +217,22 @@ def microseconds(series: nw.Series[Any], *, on_the_wall: bool = False) -> NDArra
         stamps = stamps.dt.replace_time_zone(None)
     result[observed] = stamps.dt.timestamp("us").to_numpy()
     return result
+
+
+def iso_microseconds(text: str) -> float | None:
+    """Microseconds since 1970 of a date or time in ISO form; UTC unless it says otherwise.
+
+    Examples
+    --------
+    >>> iso_microseconds("1970-01-02"), iso_microseconds("tomorrow")
+    (86400000000.0, None)
+    """
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return float((moment - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1))
 
 
 def _pandas_zone(series: nw.Series[Any]) -> Any:
