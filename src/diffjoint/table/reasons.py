@@ -91,6 +91,12 @@ def codes_by_column(
         )
     of_all = {k: v for k, v in reason_codes.items() if not isinstance(v, Mapping)}
     _check_codes(of_all, "reason_codes")
+    for label, why in of_all.items():
+        if label in table.names:
+            raise InputError(
+                f"reason_codes says of the column {label!r} that it is {why!r}; say so of its "
+                f"codes: {{{label!r}: {{code: 'meaningful' or 'lost'}}}}."
+            )
     codes = [dict(of_all) for _ in range(table.n_columns)]
     for label, own in reason_codes.items():
         if isinstance(own, Mapping):
