@@ -258,6 +258,15 @@ def with_cells(
     return _admitting(series, cells).scatter(rows.tolist(), list(cells))
 
 
+def without_cells(series: nw.Series[Any], rows: NDArray[np.intp]) -> nw.Series[Any]:
+    """A column with some cells made empty; its dtype must have a place for empty cells."""
+    if not series.implementation.is_pandas_like():
+        return with_cells(series, rows, [None] * len(rows))
+    gone = np.zeros(len(series), dtype=bool)
+    gone[rows] = True
+    return nw.from_native(series.to_native().mask(gone), series_only=True)
+
+
 def with_microseconds(
     series: nw.Series[Any],
     rows: NDArray[np.intp],

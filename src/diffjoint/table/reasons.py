@@ -21,7 +21,7 @@ from diffjoint.table.frame import (
     missing_cells,
     numbers,
     objects,
-    with_cells,
+    without_cells,
 )
 from diffjoint.table.labels import Labels
 from diffjoint.table.schema import MAX_EXACT_INTEGER, Column, Kind, Schema
@@ -189,7 +189,7 @@ def _without(
         if wanted and numbers_left is not None and (column or set(numbers_left) != {None}):
             return _as_numbers(series, numbers_left, column, in_array=in_array)
     series = _nullable(series, "float64" if in_array else None) if len(rows) else series
-    return with_cells(series, rows, [None] * len(rows))
+    return without_cells(series, rows)
 
 
 def _numbers_left(series: nw.Series[Any], coded: Cells) -> list[float | None] | None:
