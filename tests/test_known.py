@@ -197,7 +197,9 @@ def test_contradictions_are_told_and_left_as_they_are(world):
     wrong = survey.index[(survey["employed"] == "no")][:3]
     survey.loc[wrong, "commute"] = "car"
     unfitted = imputer(world, rules=RULES)
-    words = rf"3 cells contradict their rule: commute \(3\). An example is row {wrong[0]} of 'commute'"
+    words = (
+        rf"3 cells contradict their rule: commute \(3\). An example is row {wrong[0]} of 'commute'"
+    )
     with pytest.warns(UntypicalWarning, match=words):
         completed = unfitted.fit_transform(survey)
     assert (completed.loc[wrong, "commute"] == "car").all()

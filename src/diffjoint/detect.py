@@ -75,6 +75,7 @@ def _by_evidence(
         keyed_uniform(observation.keys, 0, values.shape[1]),
         loss_rate=loss_rate,
         known=observation.known,
+        labelled=observation.labelled,
         seed=seed % 2**32,
         tick=lambda: progress.advance(1),
     )

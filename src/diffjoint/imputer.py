@@ -503,7 +503,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         check_output(space, self.mm_output, self.mm_label)
         values = code_table(table, schema, "error")
         gaps = find_gaps(table, values, schema, "error")
-        known = know(values, gaps, schema, labels, rules)
+        known = know(values, gaps, schema, labels, coded, rules)
         for doubt in known.doubts:
             warn(doubt, UntypicalWarning, stacklevel=4)
         self.settings_, self.schema_ = settings, schema
@@ -641,7 +641,8 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         values = code_table(table, self.schema_, self.unseen)
         gaps = find_gaps(table, values, self.schema_, self.unseen)
         rules = read_rules(self.rules, table, self.schema_)
-        question = _Question(table, values, gaps, know(values, gaps, self.schema_, labels, rules))
+        known = know(values, gaps, self.schema_, labels, coded, rules)
+        question = _Question(table, values, gaps, known)
         for doubt in () if self._is_of_fit(question) else question.known.doubts:
             warn(doubt, UntypicalWarning, stacklevel=4)
         return question

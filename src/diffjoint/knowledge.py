@@ -22,6 +22,8 @@ class Knowledge:
     ----------
     meaningful, lost : bool arrays of shape (n_rows, n_modelled)
         Missing cells of known kind.
+    labelled : bool array of the same shape
+        Those of them that the user has labelled one by one.
     undecided : bool array of the same shape
         Missing cells of ruled columns whose rule waits for a missing gate.
     demanded : int array of the same shape
@@ -39,6 +41,7 @@ class Knowledge:
 
     meaningful: Cells
     lost: Cells
+    labelled: Cells
     undecided: Cells
     demanded: Truth
     asked: Values
@@ -109,7 +112,12 @@ class Knowledge:
 
 
 def know(
-    values: Values, gaps: Cells, schema: Schema, labels: Labels, rules: tuple[Rule, ...] = ()
+    values: Values,
+    gaps: Cells,
+    schema: Schema,
+    labels: Labels,
+    coded: Labels,
+    rules: tuple[Rule, ...] = (),
 ) -> Knowledge:
     """Ask every rule of a table; what is said of a single cell goes before its rule.
 
@@ -119,10 +127,11 @@ def know(
         Coded cells, NaN where missing or not seen in fit.
     gaps : bool array of the same shape
         Missing cells.
-    labels : Labels
-        In the shape of the whole table.
+    labels, coded : Labels
+        All that is said of single cells, and what codes say, in the shape of the whole table.
     """
     modelled = schema.modelled_positions
+    by_hand = (labels.meaningful & ~coded.meaningful) | (labels.lost & ~coded.lost)
     labelled = [labels.meaningful[:, modelled] & gaps, labels.lost[:, modelled] & gaps]
     meaningful, lost = labelled[0].copy(), labelled[1].copy()
     undecided = np.zeros(gaps.shape, dtype=bool)
@@ -143,7 +152,15 @@ def know(
         against.append((rule, breaks))
     n_levels = tuple(len(column.levels) for column in schema.modelled)
     return Knowledge(
-        meaningful, lost, undecided, demanded, asked, n_levels, rules, _doubts(against, schema)
+        meaningful,
+        lost,
+        by_hand[:, modelled] & gaps,
+        undecided,
+        demanded,
+        asked,
+        n_levels,
+        rules,
+        _doubts(against, schema),
     )
 
 

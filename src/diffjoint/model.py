@@ -87,7 +87,7 @@ def observe(
     searched = np.isin(np.arange(values.shape[1]), space.mm)
     candidates = gaps & searched & ~known.meaningful & ~known.lost
     keys = row_keys(known.marked(values), seed)
-    return Observation(values, candidates, keys, known.meaningful)
+    return Observation(values, candidates, keys, known.meaningful, known.labelled)
 
 
 def find_gaps(table: Table, values: Values, schema: Schema, unseen: str) -> Cells:

@@ -59,17 +59,20 @@ class Observation:
     known_meaningful : bool array of the values' shape
         Missing cells that are meaningful for certain. Missing cells that are neither this nor
         candidates were lost for certain.
+    labelled : bool array of the values' shape
+        Those of certain kind that the user has labelled one by one.
     """
 
     values: Values
     candidates: Cells
     keys: NDArray[np.int64]
     known_meaningful: Cells = field(default_factory=lambda: np.zeros((0, 0), dtype=bool))
+    labelled: Cells = field(default_factory=lambda: np.zeros((0, 0), dtype=bool))
 
     def __post_init__(self) -> None:
-        if self.known_meaningful.size == 0:
-            nothing = np.zeros(self.values.shape, dtype=bool)
-            object.__setattr__(self, "known_meaningful", nothing)
+        for name in ("known_meaningful", "labelled"):
+            if getattr(self, name).size == 0:
+                object.__setattr__(self, name, np.zeros(self.values.shape, dtype=bool))
 
     @property
     def observed(self) -> Cells:
@@ -84,7 +87,11 @@ class Observation:
     def take(self, rows: NDArray[np.intp]) -> "Observation":
         """Some rows, or all in another order."""
         return Observation(
-            self.values[rows], self.candidates[rows], self.keys[rows], self.known_meaningful[rows]
+            self.values[rows],
+            self.candidates[rows],
+            self.keys[rows],
+            self.known_meaningful[rows],
+            self.labelled[rows],
         )
 
 

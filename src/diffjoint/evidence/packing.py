@@ -33,6 +33,7 @@ def pack(evidence: Evidence) -> Arrays:
         )
     for name in ("drivers", "weights"):
         arrays |= _end_to_end(f"loss.{name}", [getattr(column.loss, name) for column in columns])
+    arrays["correction"] = np.array([(column.slope, column.shift) for column in columns])
     arrays["loss.bias"] = np.array([column.loss.bias for column in columns])
     trees = [grown for column in columns for grown in column.trees]
     arrays["trees.baseline"] = np.array([grown.baseline for grown in trees])
@@ -57,9 +58,9 @@ def unpack(arrays: Arrays) -> Evidence:
     columns = []
     for i, loss in enumerate(losses):
         own = slice(i * n_folds, (i + 1) * n_folds)
-        columns.append(
-            ColumnEvidence(tuple(trees[own]), loss, tuple(excess[own]), tuple(mm_rate[own]))
-        )
+        slope, shift = arrays["correction"][i].tolist()
+        knots = tuple(excess[own]), tuple(mm_rate[own])
+        columns.append(ColumnEvidence(tuple(trees[own]), loss, *knots, slope, shift))
     searched = arrays["searched"].tolist()
     return Evidence(
         n_levels=arrays["n_levels"],

@@ -1,6 +1,7 @@
 """The door: pandas, polars and plain arrays come in here and go out as they came."""
 
 import difflib
+import json
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -256,6 +257,19 @@ def with_cells(
     if series.implementation.is_pyarrow():
         return _with_arrow_cells(series, rows, cells)
     return _admitting(series, cells).scatter(rows.tolist(), list(cells))
+
+
+def with_new_types(frame: nw.DataFrame[Any], columns: list[nw.Series[Any]]) -> nw.DataFrame[Any]:
+    """A frame with columns of other dtypes; what Arrow has noted of the old ones is dropped."""
+    changed = frame.with_columns(*columns)
+    native = changed.to_native()
+    if not isinstance(native, pa.Table) or not native.schema.pandas_metadata:
+        return changed
+    names = {column.name for column in columns}
+    notes = native.schema.pandas_metadata
+    notes["columns"] = [note for note in notes["columns"] if note["field_name"] not in names]
+    metadata = {**native.schema.metadata, b"pandas": json.dumps(notes).encode()}
+    return nw.from_native(native.replace_schema_metadata(metadata), eager_only=True)
 
 
 def without_cells(series: nw.Series[Any], rows: NDArray[np.intp]) -> nw.Series[Any]:

@@ -21,6 +21,7 @@ from diffjoint.table.frame import (
     missing_cells,
     numbers,
     objects,
+    with_new_types,
     without_cells,
 )
 from diffjoint.table.labels import Labels
@@ -74,7 +75,7 @@ def read_reasons(
     array_dtype = table.array_dtype
     if array_dtype is not None and array_dtype.kind in "iu" and labels.meaningful.any():
         array_dtype = np.dtype(np.float64)
-    frame = table.frame.with_columns(*changed)
+    frame = with_new_types(table.frame, changed)
     return replace(table, frame=frame, array_dtype=array_dtype), labels
 
 
