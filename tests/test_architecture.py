@@ -10,8 +10,16 @@ BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 FLOORS = [
     {"errors", "keys", "trees"},
     {"config", "persist", "progress", "edm", "table", "simulate", "evidence"},
-    {"state", "files", "metrics"},
-    {"model_update", "conditional_sample", "aggregate", "world_files", "detect", "expect"},
+    {"state", "files", "metrics", "rules"},
+    {
+        "model_update",
+        "conditional_sample",
+        "aggregate",
+        "world_files",
+        "detect",
+        "expect",
+        "knowledge",
+    },
     {"algorithm"},
     {"model", "checkpoint", "complete"},
     {"imputer"},

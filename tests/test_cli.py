@@ -1,4 +1,5 @@
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -353,3 +354,72 @@ def test_simulate_says_what_is_wrong(arguments, message, tmp_path, monkeypatch, 
 def test_a_real_table_that_is_not_there_is_asked_for(tmp_path, capsys):
     assert run("simulate", "telco-churn", "--data", tmp_path, "--out", tmp_path / "x") == 1
     assert "To get it: download Telco-Customer-Churn.csv" in capsys.readouterr().err
+
+
+# What the user knows
+
+
+@pytest.fixture
+def coded_file(tmp_path):
+    """A survey with skip logic, in which some empty cells say why they are empty."""
+    survey = household_survey(120, seed=5).observed_table.astype(object)
+    empty = survey.isna()
+    survey.loc[empty["income"], "income"] = "refused"
+    survey.loc[empty["spouse_age"] & (survey["married"] == "no"), "spouse_age"] = "-1"
+    path = tmp_path / "coded.csv"
+    survey.to_csv(path, index=False)
+    return path
+
+
+KNOWN = [
+    "--rule", 'weekly_hours: employed == "yes"', "--rule", '`commute`: employed == "yes"',
+    "--code", "refused=lost", "--code", "spouse_age: -1=meaningful",
+]  # fmt: skip
+
+
+def test_rules_and_codes_are_obeyed(coded_file, tmp_path, capsys):
+    out = tmp_path / "out.csv"
+    assert run("impute", coded_file, out, *KNOWN, *SETTINGS) == 0
+    before, after = text(coded_file), text(out)
+    for column in ("weekly_hours", "commute"):
+        assert ((after[column] != "") == (after["employed"] == "yes")).all()
+    assert (after.loc[before["spouse_age"] == "-1", "spouse_age"] == "").all()
+    assert after["income"].str.fullmatch(r"\d+").all()
+    there = ((before != "") & (before != "refused") & (before != "-1")).to_numpy()
+    assert (after.to_numpy()[there] == before.to_numpy()[there]).all()
+    shown = capsys.readouterr().err
+    assert all(f"{name} " in shown for name in ("integer", "spouse_age"))
+
+
+def test_a_model_keeps_its_rules_and_codes(coded_file, tmp_path):
+    assert run("impute", coded_file, tmp_path / "a.csv", *KNOWN, *SETTINGS, "-q") == 0
+    assert run("fit", coded_file, tmp_path / "model", *KNOWN, *SETTINGS, "-q") == 0
+    assert run("transform", tmp_path / "model", coded_file, tmp_path / "b.csv", "-q") == 0
+    assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
+
+
+def test_codes_in_parquet(coded_file, tmp_path):
+    table = pd.read_csv(coded_file).astype({"spouse_age": "Int64"})
+    table.to_parquet(tmp_path / "in.parquet", index=False)
+    assert run("impute", tmp_path / "in.parquet", tmp_path / "out.parquet", *KNOWN, *SETTINGS, "-q") == 0  # fmt: skip
+    after = pd.read_parquet(tmp_path / "out.parquet")
+    assert after["income"].notna().all()
+    assert after["income"].dtype.kind == "i"
+    assert after["spouse_age"].isna()[table["spouse_age"].eq(-1).fillna(False)].all()
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--rule", "commute"], "--rule takes a column, a colon and its condition"),
+        (["--rule", "comute: age > 3"], "rules names 'comute', .*Did you mean 'commute'"),
+        (["--rule", "commute: age > 3", "--rule", "commute: age > 4"], "given twice for 'commute'"),
+        (["--rule", "commute: employed = 'yes'"], "Compare with ==, not with ="),
+        (["--code", "refused"], "--code takes NAME=VALUE; got 'refused'"),
+        (["--code", "refused=gone"], "The reason in --code 'refused=gone' must be one of"),
+        (["--code", "incom: refused=lost"], "reason_codes names 'incom', .*Did you mean 'income'"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_known_is_said(coded_file, tmp_path, capsys, options, words):
+    assert run("impute", coded_file, tmp_path / "out.csv", *options, *SETTINGS, "-q") == 2
+    assert re.search(words, " ".join(capsys.readouterr().err.split()))

@@ -4,10 +4,10 @@ import pytest
 
 from diffjoint import SelectiveImputer
 from diffjoint.expect import MOST_CLASSES, _classes, expectation_from, learn_values
-from diffjoint.model import observe
+from diffjoint.keys import row_keys
 from diffjoint.progress import Silence
 from diffjoint.simulate import bayesian_network
-from diffjoint.state import JointSpace
+from diffjoint.state import JointSpace, Observation
 from diffjoint.table import code_table, infer_schema, open_table
 from tests.conftest import TINY
 
@@ -17,7 +17,7 @@ def opened(frame, **kinds):
     schema = infer_schema(table, kinds)
     values = code_table(table, schema, "error")
     space = JointSpace(schema, (), 0.5)
-    return space, observe(values, np.isnan(values), space, 0)
+    return space, Observation(values, np.zeros(values.shape, dtype=bool), row_keys(values, 0))
 
 
 def learn(frame, **kinds):

@@ -95,7 +95,7 @@ def aggregate(
     for centres, j in zip(clusters, space.mm, strict=True):
         cluster_score = membership(uncertainty[:, j], centres)
         score[:, j] = fuse(cluster_score, vote_share[:, j], settings.fusion)
-    score = np.where(observation.candidates, score, 0.0)
+    score = np.where(observation.candidates, score, observation.known_meaningful)
     return Aggregated(values, uncertainty, score, clusters, settings.threshold)
 
 

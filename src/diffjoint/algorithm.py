@@ -117,8 +117,8 @@ def in_one_pass(
     expectation : Expectation
         What lost cells are expected to hold.
     """
-    probability = np.zeros(observation.values.shape)
-    mask = np.zeros(observation.values.shape, dtype=bool)
+    probability = observation.known_meaningful.astype(np.float64)
+    mask = observation.known_meaningful
     if belief is not None:
         probability, mask = belief.probability(observation), belief.draw(observation, 1)
     runtime.progress.begin(training_units(len(observation.values), settings))
@@ -136,7 +136,7 @@ def in_one_pass(
 
 
 def initial_state(observation: Observation, seed: int) -> JointState:
-    """Missing cells filled at random from their column's observed values; none meaningful.
+    """Missing cells filled at random from their column's observed values; meaningful if known.
 
     Every distinct observed value is as likely as any other.
     """
@@ -146,7 +146,7 @@ def initial_state(observation: Observation, seed: int) -> JointState:
         missing = np.isnan(column)
         support = np.unique(column[~missing])
         values[missing, j] = rng.choice(support, size=int(missing.sum()))
-    return JointState(values, np.zeros(values.shape, dtype=bool))
+    return JointState(values, observation.known_meaningful)
 
 
 def _hiding(observation: Observation, space: JointSpace, device: torch.device) -> Hiding:

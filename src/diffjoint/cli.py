@@ -4,10 +4,11 @@ import functools
 import json
 import math
 import os
+import re
 import shlex
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, NoReturn, ParamSpec
 
@@ -43,7 +44,7 @@ from diffjoint.imputer import Imputation, SelectiveImputer, load
 from diffjoint.metrics import lost_accuracy, lost_errors, mm_scores_by_column, token_accuracy
 from diffjoint.persist import check_writable
 from diffjoint.simulate import WORLDS, World, make_world
-from diffjoint.table import Schema, infer_schema, open_table
+from diffjoint.table import Schema, infer_schema, open_table, read_reasons, searched_by_codes
 from diffjoint.world_files import (
     check_new,
     na_values_of,
@@ -118,6 +119,24 @@ LossRateOption = Annotated[
     typer.Option(
         "--loss-rate",
         help="Share of cells lost where there was something to record; estimated if not given.",
+    ),
+]
+Rules = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--rule",
+        metavar="COLUMN: CONDITION",
+        help="When a column has something to record, such as 'spouse_age: married == \"yes\"'; "
+        "may be repeated.",
+    ),
+]
+Codes = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--code",
+        metavar="[COLUMN:] CODE=REASON",
+        help="What stands in an empty cell and why it is empty, meaningful or lost, such as "
+        "'income: refused=lost'; without a column, in all of them; may be repeated.",
     ),
 ]
 Set = Annotated[
@@ -215,6 +234,8 @@ def impute(
     preset: Preset = DEFAULT_PRESET,
     detector: DetectorOption = DEFAULT_DETECTOR,
     loss_rate: LossRateOption = None,
+    rules: Rules = None,
+    codes: Codes = None,
     settings: Set = None,
     kinds: Kinds = None,
     na_values: NaValues = None,
@@ -229,10 +250,12 @@ def impute(
 ) -> None:
     """Learn a table and complete it in one go."""
     _check_outputs(out, mask_out, proba_out, uncertainty_out, model_out)
-    file = _read(source, na_values, encoding)
+    file = _read(source, na_values, encoding, reason_codes=_reason_codes(codes))
     imputer = _new_imputer(
         file,
         mm_columns,
+        rules,
+        codes,
         preset,
         settings,
         kinds,
@@ -263,6 +286,8 @@ def fit(
     preset: Preset = DEFAULT_PRESET,
     detector: DetectorOption = DEFAULT_DETECTOR,
     loss_rate: LossRateOption = None,
+    rules: Rules = None,
+    codes: Codes = None,
     settings: Set = None,
     kinds: Kinds = None,
     na_values: NaValues = None,
@@ -278,10 +303,12 @@ def fit(
 ) -> None:
     """Learn a table and save the model, to complete other tables later."""
     check_writable(model)
-    file = _read(source, na_values, encoding)
+    file = _read(source, na_values, encoding, reason_codes=_reason_codes(codes))
     imputer = _new_imputer(
         file,
         mm_columns,
+        rules,
+        codes,
         preset,
         settings,
         kinds,
@@ -327,7 +354,7 @@ def transform(
     imputer.set_params(memory_limit=memory_limit, n_threads=threads, verbose=not quiet)
     if unseen is not None:
         imputer.set_params(unseen=unseen)
-    file = _read(source, na_values, encoding, imputer.schema_)
+    file = _read(source, na_values, encoding, imputer.schema_, imputer.reason_codes)
     result = imputer.impute(file.table)
     _write_results(result, file, out, mask_out, proba_out, uncertainty_out, quiet)
 
@@ -468,22 +495,32 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 
 def _read(
-    source: str, na_values: str | None, encoding: str, schema: Schema | None = None
+    source: str,
+    na_values: str | None,
+    encoding: str,
+    schema: Schema | None = None,
+    reason_codes: Mapping[Any, Any] | None = None,
 ) -> TableFile:
     tokens = NA_VALUES if na_values is None else na_values.split(",")
-    return read_file(source, tokens, encoding, schema)
+    return read_file(source, tokens, encoding, schema, reason_codes)
 
 
 def _new_imputer(
     file: TableFile,
     mm_columns: list[str] | None,
+    rules: list[str] | None,
+    codes: list[str] | None,
     preset: str,
     settings: list[str] | None,
     kinds: list[str] | None,
     **params: Any,
 ) -> SelectiveImputer:
+    if mm_columns is None and (rules or codes):
+        mm_columns = []
     return SelectiveImputer(
         _columns_meant(file, mm_columns),
+        rules=_rules(rules),
+        reason_codes=_reason_codes(codes),
         preset=preset,
         column_kinds={
             **dict.fromkeys(file.carried, "pass-through"),
@@ -506,6 +543,42 @@ def _columns_meant(file: TableFile, mm_columns: list[str] | None) -> list[str]:
         )
     found = [[text] if text in table.names else text.split(",") for text in mm_columns]
     return [name for names in found for name in names if name]
+
+
+def _rules(rules: list[str] | None) -> dict[str, str] | None:
+    read: dict[str, str] = {}
+    for text in rules or []:
+        column, rule = _about_column(text)
+        if not column:
+            raise InputError(
+                "--rule takes a column, a colon and its condition, such as 'spouse_age: married "
+                f'== "yes"\'; got {text!r}.'
+            )
+        if column in read:
+            raise InputError(
+                f"--rule is given twice for {column!r}. Join the two by and, or by or."
+            )
+        read[column] = rule
+    return read or None
+
+
+def _reason_codes(codes: list[str] | None) -> dict[str, Any] | None:
+    """Codes by column; those without a column, which hold in all, beside them."""
+    read: dict[str, Any] = {}
+    for text in codes or []:
+        column, pair = _about_column(text)
+        code, reason = _pair("--code", pair)
+        check_choice(f"The reason in --code {text!r}", reason.strip(), ("meaningful", "lost"))
+        place = read.setdefault(column, {}) if column else read
+        place[code.strip()] = reason.strip()
+    return read or None
+
+
+def _about_column(text: str) -> tuple[str, str]:
+    """What stands before and after the first colon; a name with a colon is in backticks."""
+    quoted = re.fullmatch(r"\s*`([^`]*)`\s*:(.*)", text, re.DOTALL)
+    column, colon, rest = (quoted[1], ":", quoted[2]) if quoted else text.partition(":")
+    return (column.strip(), rest.strip()) if colon else ("", text.strip())
 
 
 def _setting(text: str) -> tuple[str, Any]:
@@ -581,12 +654,18 @@ def _show_schema(imputer: SelectiveImputer, file: TableFile, quiet: bool) -> Non
     """The columns as understood, before the work: a wrong kind is cheap to correct now."""
     if quiet:
         return
-    table = open_table(file.table)
+    table, labels = read_reasons(open_table(file.table), imputer.reason_codes)
     schema = infer_schema(table, imputer.column_kinds)
+    by_code = searched_by_codes(table, imputer.reason_codes, labels)
+    searched = {
+        *(imputer.mm_columns or []),
+        *(imputer.rules or {}),
+        *(table.names[i] for i in by_code),
+    }
     shown = RichTable("column", "kind", "values", "empty", "searched", box=None, pad_edge=False)
     for i, (name, kind, values) in enumerate(schema.rows()):
-        searched = "yes" if name in (imputer.mm_columns or []) else ""
-        shown.add_row(Text(name), kind, Text(values), f"{table.missing(i).mean():.0%}", searched)
+        empty = f"{table.missing(i).mean():.0%}"
+        shown.add_row(Text(name), kind, Text(values), empty, "yes" if name in searched else "")
     console.print(shown)
 
 

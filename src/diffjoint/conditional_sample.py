@@ -136,7 +136,7 @@ def _draw(
     device = next(denoiser.parameters()).device
     known = torch.from_numpy(space.known(observation, mask_too=masks is not None)).to(device)
     if masks is None:
-        masks = np.zeros((1, *observation.values.shape), dtype=bool)
+        masks = observation.known_meaningful[None]
     clean = torch.stack(
         [torch.from_numpy(space.encode(JointState(observation.values, mask))) for mask in masks]
     ).to(device)

@@ -25,7 +25,7 @@ class Belief(Protocol):
     doubts: tuple[str, ...]
 
     def probability(self, observation: Observation) -> Values:
-        """P(meaningful) of every candidate cell; 0 elsewhere."""
+        """P(meaningful) of every candidate cell; 0 elsewhere, 1 where that is known."""
 
     def draw(self, observation: Observation, stream: int) -> Cells:
         """A mask in which the cells of a row agree with each other."""
@@ -42,15 +42,16 @@ class EvidenceBelief:
         self.doubts = evidence.doubts
 
     def probability(self, observation: Observation) -> Values:
-        """P(meaningful) of every candidate cell; 0 elsewhere."""
-        return self.evidence.probability(observation.values, observation.candidates)
+        """P(meaningful) of every candidate cell; 0 elsewhere, 1 where that is known."""
+        likely = self.evidence.probability(observation.values, observation.candidates)
+        return np.where(observation.known_meaningful, 1.0, likely)
 
     def draw(self, observation: Observation, stream: int) -> Cells:
         """A mask drawn column by column, each given those before."""
         values = observation.values
         uniform = keyed_uniform(observation.keys, stream, values.shape[1])
-        unknown = np.full(values.shape, np.nan)
-        return self.evidence.draw(values, observation.candidates, uniform, unknown)
+        may_be = observation.candidates | observation.known_meaningful
+        return self.evidence.draw(values, may_be, uniform, observation.known)
 
     def arrays(self) -> Arrays:
         """The belief as plain arrays."""
@@ -73,6 +74,8 @@ def _by_evidence(
         space.mm,
         keyed_uniform(observation.keys, 0, values.shape[1]),
         loss_rate=loss_rate,
+        known=observation.known,
+        labelled=observation.labelled,
         seed=seed % 2**32,
         tick=lambda: progress.advance(1),
     )

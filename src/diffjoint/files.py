@@ -4,7 +4,7 @@ import csv
 import os
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from diffjoint.errors import FileError, InputError
 from diffjoint.persist import write_whole
-from diffjoint.table import Kind, Schema
+from diffjoint.table import Kind, Schema, codes_by_column, matches, open_table
 
 NA_VALUES = ("NA", "N/A", "n/a", "<NA>", "NaN", "nan", "NULL", "null", "None", "#N/A")
 """Tokens for an empty cell in text files, unless others are named; the empty text always is."""
@@ -87,6 +87,7 @@ def read_file(
     na_values: Sequence[str] = NA_VALUES,
     encoding: str = "utf-8",
     schema: Schema | None = None,
+    reason_codes: Mapping[Any, Any] | None = None,
 ) -> TableFile:
     """Read a table; its format is told by the file's ending, CSV on standard input ("-").
 
@@ -94,8 +95,11 @@ def read_file(
     ----------
     schema : Schema, optional
         What the columns are, if that is known; told from the text otherwise.
+    reason_codes : mapping, optional
+        Codes for empty cells. They stay in the table, but text is typed, and written back,
+        as if they were empty.
     """
-    reading = _Reading(path, tuple(na_values), encoding, schema)
+    reading = _Reading(path, tuple(na_values), encoding, schema, reason_codes or {})
     if path == STANDARD_STREAM:
         named = replace(reading, name="standard input")
         return _parse_text(sys.stdin.buffer.read(), ",", named)
@@ -160,6 +164,7 @@ class _Reading:
     na_values: tuple[str, ...]
     encoding: str
     schema: Schema | None
+    reason_codes: Mapping[Any, Any]
 
 
 def _index_columns(table: pa.Table) -> tuple[str, ...]:
@@ -190,15 +195,30 @@ def _parse_text(content: bytes, delimiter: str, reading: _Reading) -> TableFile:
     delimiter = _delimiter(header, delimiter)
     cells = _read_cells(text, header, delimiter, reading.name)
     missing = cells.isin({"", *reading.na_values}).to_numpy()
+    coded = _coded(cells, missing, reading)
     columns, formats = [], []
     for i, name in enumerate(cells.columns):
         kind = _known_kind(reading.schema, name)
-        column, write = _typed(cells.iloc[:, i], missing[:, i], kind)
+        column, write = _typed(cells.iloc[:, i], missing[:, i] | coded[:, i], kind)
+        if coded[:, i].any():
+            column = cells.iloc[:, i].mask(missing[:, i])
         columns.append(column)
         formats.append(write)
     table = pd.concat(columns, axis=1)
+    cells, missing = cells.mask(coded, ""), missing | coded
     newline = "\r\n" if b"\r\n" in content[:65536] else "\n"
     return TableFile(table, TextTable(cells, missing, formats, newline, delimiter, encoding))
+
+
+def _coded(cells: pd.DataFrame, missing: NDArray[np.bool_], reading: _Reading) -> NDArray[np.bool_]:
+    """Cells that hold a reason code."""
+    coded = np.zeros(cells.shape, dtype=bool)
+    if not reading.reason_codes:
+        return coded
+    for i, codes in enumerate(codes_by_column(open_table(cells), reading.reason_codes)):
+        found = matches(codes, cells.iloc[:, i].tolist())
+        coded[:, i] = cells.iloc[:, i].isin(set(found)).to_numpy() & ~missing[:, i]
+    return coded
 
 
 def _decoded(content: bytes, encoding: str, name: str) -> tuple[str, str]:

@@ -42,6 +42,7 @@ from diffjoint.detect import (
 )
 from diffjoint.errors import InputError, UntypicalWarning
 from diffjoint.expect import Expectation, expectation_from, learn_values
+from diffjoint.knowledge import Knowledge, check_labels, know
 from diffjoint.model import (
     Model,
     canonical_order,
@@ -52,13 +53,26 @@ from diffjoint.model import (
 )
 from diffjoint.persist import Arrays, read_bundle, write_bundle
 from diffjoint.progress import Progress, ProgressBar, Silence
+from diffjoint.rules import Rule, read_rules
 from diffjoint.state import Cells, JointSpace, JointState, Observation, Values
-from diffjoint.table import Schema, Table, code_table, infer_schema, open_table
+from diffjoint.table import (
+    Labels,
+    Schema,
+    Table,
+    code_table,
+    infer_schema,
+    open_labels,
+    open_table,
+    read_reasons,
+    searched_by_codes,
+)
 
 BELIEF = "belief."
 """What the names of a belief's arrays begin with in a saved model."""
 EXPECTATION = "expectation."
 """The same for what is expected."""
+MAPPINGS = ("column_kinds", "loss_rate", "reason_codes", "rules")
+"""Parameters by column label; labels need not be text."""
 UNSEEN = ("error", "missing", "keep")
 MIN_ROWS = 2
 
@@ -104,7 +118,8 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     mm_columns : list of labels, optional
         Columns in which a missing cell may be meaningful. None: no column, every missing
-        cell is imputed.
+        cell is imputed. Columns with a rule, or with a code that means "meaningful", are
+        searched as well.
     preset : {"fast", "balanced", "paper"}
         Where settings that are left at None come from.
     detector : {"evidence", "paper"}
@@ -115,6 +130,14 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         read off the columns that cannot be meaningful.
     threshold : float, optional
         P(meaningful) above which a missing cell is kept as NA; one half if not given.
+    reason_codes : dict, optional
+        Codes in X that say why a cell is empty: column labels to mappings of codes to
+        "meaningful" or "lost", such as ``{"income": {"refused": "lost"}}``. A code beside the
+        labels, ``{-9: "lost"}``, holds in all columns. Cells with a code are read as missing.
+    rules : dict, optional
+        When a column has something to record, such as ``{"spouse_age": 'married == "yes"'}``: a
+        missing cell is meaningful exactly where its rule fails. Where the rule asks for a
+        missing cell, that cell's filled value decides.
     column_kinds : dict, optional
         Kind by column label, where the inferred one (see ``schema_``) is wrong: "continuous",
         "integer", "categorical", "datetime" or "pass-through".
@@ -200,6 +223,8 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         detector: str = DEFAULT_DETECTOR,
         loss_rate: float | Mapping[Any, float] | None = None,
         threshold: float | None = None,
+        reason_codes: Mapping[Any, Any] | None = None,
+        rules: Mapping[Any, str] | None = None,
         column_kinds: Mapping[Any, str] | None = None,
         unseen: str = "error",
         mm_output: MMOutput = "na",
@@ -238,6 +263,8 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.detector = detector
         self.loss_rate = loss_rate
         self.threshold = threshold
+        self.reason_codes = reason_codes
+        self.rules = rules
         self.column_kinds = column_kinds
         self.unseen = unseen
         self.mm_output = mm_output
@@ -271,46 +298,56 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.verbose = verbose
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any = None, *, known_meaningful: Any = None, known_lost: Any = None
+    ) -> Self:
         """Learn values and missingness of a table.
 
         Parameters
         ----------
         X : pandas or polars DataFrame, or array of shape (n_rows, n_columns)
         y : ignored
+        known_meaningful, known_lost : bool table or array, optional
+            True at missing cells whose kind is known: of X's shape, or a DataFrame with some of
+            its columns. They hold for this table; give them again where it is asked about.
 
         Returns
         -------
         self
         """
-        self._fit(X)
+        self._fit(X, known_meaningful, known_lost)
         return self
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: Any, *, known_meaningful: Any = None, known_lost: Any = None) -> Any:
         """Complete a table: meaningful cells as ``mm_output`` says, lost cells filled.
 
         Parameters
         ----------
         X : table with the columns of ``fit``; other rows are welcome
+        known_meaningful, known_lost : as in ``fit``, of this table
 
         Returns
         -------
         table
             Of X's container, dtypes, index and column order; observed cells are untouched.
         """
-        question = self._open(X)
-        return self._complete(question, self._infer(question).state)
+        question = self._open(X, known_meaningful, known_lost)
+        return self._complete(question, question.known.settle(self._infer(question).state))
 
-    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
+    def fit_transform(
+        self, X: Any, y: Any = None, *, known_meaningful: Any = None, known_lost: Any = None
+    ) -> Any:
         """Fit and complete the same table: ``fit(X).transform(X)`` without drawing twice."""
-        question = self._fit(X)
-        return self._complete(question, self._infer(question).state)
+        question = self._fit(X, known_meaningful, known_lost)
+        return self._complete(question, question.known.settle(self._infer(question).state))
 
-    def predict_mm(self, X: Any) -> Any:
+    def predict_mm(self, X: Any, *, known_meaningful: Any = None, known_lost: Any = None) -> Any:
         """Which cells are meaningful: a bool table of X's shape. True: keep NA."""
-        return self.impute(X).meaningful
+        return self.impute(X, known_meaningful=known_meaningful, known_lost=known_lost).meaningful
 
-    def predict_mm_proba(self, X: Any) -> Any:
+    def predict_mm_proba(
+        self, X: Any, *, known_meaningful: Any = None, known_lost: Any = None
+    ) -> Any:
         """How likely each cell is meaningful: a float table of X's shape, 0.0 where observed.
 
         Notes
@@ -318,24 +355,26 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         With ``detector="evidence"`` this is a calibrated probability, as far as losses are as
         they seem. The paper's detector decides by a cluster and a vote; there it is the stronger
         of the two (for ``fusion="or"``) on a scale where one half is the decision: it orders
-        cells.
+        cells. Cells of known kind have 1.0 or 0.0. Where a rule waits for a missing gate, what the
+        gate is filled with decides the call, whatever this says.
         """
-        return self.impute(X).probability
+        return self.impute(X, known_meaningful=known_meaningful, known_lost=known_lost).probability
 
-    def uncertainty(self, X: Any) -> Any:
+    def uncertainty(self, X: Any, *, known_meaningful: Any = None, known_lost: Any = None) -> Any:
         """Spread of the drawn values: a float table of X's shape, 0.0 where observed.
 
         Numbers: standard deviation in the column's unit (dates: days). Categories: entropy in
         nats.
         """
-        return self.impute(X).uncertainty
+        return self.impute(X, known_meaningful=known_meaningful, known_lost=known_lost).uncertainty
 
-    def impute(self, X: Any) -> Imputation:
+    def impute(self, X: Any, *, known_meaningful: Any = None, known_lost: Any = None) -> Imputation:
         """The completed table and all that was inferred, from one run of draws."""
-        question = self._open(X)
+        question = self._open(X, known_meaningful, known_lost)
         table, gaps = question.table, question.gaps
         inferred = self._infer(question)
-        meaningful = inferred.state.meaningful
+        state = question.known.settle(inferred.state)
+        meaningful = state.meaningful
         is_missing = np.column_stack([table.missing(i) for i in range(table.n_columns)])
         n_left = int(is_missing.sum()) - int(is_missing[:, self.schema_.modelled_positions].sum())
         units = np.array([column.unit for column in self.schema_.modelled])
@@ -343,7 +382,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         cells = (meaningful, inferred.meaningful_score, uncertainty)
         frames = [table.like(spread(part, table, self.schema_)) for part in cells]
         return Imputation(
-            table=self._complete(question, inferred.state),
+            table=self._complete(question, state),
             meaningful=frames[0],
             probability=frames[1],
             uncertainty=frames[2],
@@ -353,7 +392,14 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             n_left=n_left,
         )
 
-    def sample(self, X: Any, n_draws: int = 5) -> list[Any]:
+    def sample(
+        self,
+        X: Any,
+        n_draws: int = 5,
+        *,
+        known_meaningful: Any = None,
+        known_lost: Any = None,
+    ) -> list[Any]:
         """Completed tables, each with values and mask drawn from the joint model.
 
         Parameters
@@ -361,9 +407,10 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         X : table with the columns of ``fit``
         n_draws : int
             How many tables.
+        known_meaningful, known_lost : as in ``fit``, of this table
         """
         check_whole("n_draws", n_draws, 1)
-        question = self._open(X)
+        question = self._open(X, known_meaningful, known_lost)
         observation = self._observe(question)
         values = np.repeat(observation.values[None], n_draws, axis=0)
         meaningful = np.zeros(values.shape, dtype=bool)
@@ -372,9 +419,10 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             masks = self._model.masks(observation, n_draws)
             for draws in self._model.draws(observation, n_draws, limit, progress, masks):
                 values[:, draws.rows] = draws.values
-                meaningful[:, draws.rows] = draws.meaningful & observation.candidates[draws.rows]
+                may_be = observation.candidates | observation.known_meaningful
+                meaningful[:, draws.rows] = draws.meaningful & may_be[draws.rows]
         states = (JointState(*drawn) for drawn in zip(values, meaningful, strict=True))
-        return [self._complete(question, state) for state in states]
+        return [self._complete(question, question.known.settle(state)) for state in states]
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Save the fitted imputer to one file, without pickle; :func:`load` reads it back."""
@@ -421,11 +469,11 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_model")
 
-    def _fit(self, X: Any) -> "_Question":
+    def _fit(self, X: Any, known_meaningful: Any, known_lost: Any) -> "_Question":
         """Forget any earlier fit, check everything, then run Algorithm 1 pass by pass."""
         if hasattr(self, "_model"):
             del self._model
-        task = self._prepare(X)
+        task = self._prepare(X, known_meaningful, known_lost)
         given_seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         checkpoint = _open_checkpoint(self.checkpoint, task)
         expected_seed = None if self.random_state is None else given_seed
@@ -433,7 +481,8 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             checkpoint.resume(expected_seed, task.space, task.settings) if checkpoint else None
         )
         seed = resumed.seed if resumed else given_seed
-        observation = observe(task.values, task.gaps, task.space, seed).take(task.order)
+        observation = observe(task.values, task.gaps, task.space, seed, task.known)
+        observation = observation.take(task.order)
         self.history_ = resumed.history if resumed else []
         last = resumed.last if resumed else None
         with self._running() as progress, _explained_interrupts(checkpoint):
@@ -454,20 +503,28 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 if self.callback is not None:
                     self.callback(self)
                 last = done
-        return _Question(task.table, task.values, task.gaps)
+        return _Question(task.table, task.values, task.gaps, task.known)
 
-    def _prepare(self, X: Any) -> "_Task":
+    def _prepare(self, X: Any, known_meaningful: Any, known_lost: Any) -> "_Task":
         """Everything that can be wrong is found here, before any long work."""
         settings = self._checked_settings()
         device = choose_device(self.device)
         table = open_table(X)
         validate_data(self, X, reset=True, skip_check_array=True)
         _check_enough_rows(table)
-        schema = infer_schema(table, self.column_kinds)
-        space = joint_space(table, schema, self._searched(table), settings)
+        schema = infer_schema(read_reasons(table, self.reason_codes)[0], self.column_kinds)
+        table, coded = read_reasons(table, self.reason_codes, schema)
+        labels = open_labels(table, coded, known_meaningful, known_lost)
+        rules = read_rules(self.rules, table, schema)
+        settled = self._settled_columns(table, schema, coded, rules, settings)
+        space = joint_space(table, schema, self._searched(table, settled), settings)
+        check_labels(labels, coded, table, schema, space)
         check_output(space, self.mm_output, self.mm_label)
         values = code_table(table, schema, "error")
         gaps = find_gaps(table, values, schema, "error")
+        known = know(values, gaps, schema, labels, coded, rules)
+        for doubt in known.doubts:
+            warn(doubt, UntypicalWarning, stacklevel=4)
         self.settings_, self.schema_ = settings, schema
         self.mm_columns_ = [table.labels[schema.modelled_positions[j]] for j in space.mm]
         return _Task(
@@ -477,9 +534,10 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             device,
             values,
             gaps,
-            canonical_order(values),
+            known,
+            canonical_order(known.marked(values)),
             self.detector,
-            self._loss_rate_by_position(table, schema),
+            self._loss_rate_by_position(table, schema, space),
         )
 
     def _checked_settings(self) -> Settings:
@@ -506,7 +564,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             chosen["sampler"] = "inpaint"
         return settings_for(self.preset, **chosen)
 
-    def _loss_rate_by_position(self, table: Table, schema: Schema) -> LossRate:
+    def _loss_rate_by_position(self, table: Table, schema: Schema, space: JointSpace) -> LossRate:
         """The loss rate asked for, by position among the modelled columns."""
         if self.loss_rate is None:
             return None
@@ -525,12 +583,12 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             )
         if not isinstance(self.loss_rate, Mapping):
             return float(self.loss_rate)
-        searched = list(self.mm_columns or [])
         modelled = schema.modelled_positions.tolist()
         places = {}
         for label, rate in rates.items():
             place = table.require(label, "loss_rate")
-            if label not in searched:
+            if place not in schema.modelled_positions[list(space.mm)]:
+                searched = [schema.modelled[j].name for j in space.mm]
                 raise InputError(
                     f"loss_rate names {label!r}, which is not among mm_columns ({searched}). Rates "
                     "are for those; the others are counted."
@@ -538,9 +596,29 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             places[modelled.index(place)] = float(rate)
         return places
 
-    def _searched(self, table: Table) -> list[Hashable]:
+    def _settled_columns(
+        self,
+        table: Table,
+        schema: Schema,
+        coded: Labels,
+        rules: tuple[Rule, ...],
+        settings: Settings,
+    ) -> list[Hashable]:
+        """Columns that rules and reason codes make searched, as far as they miss anything."""
+        ruled = [int(schema.modelled_positions[rule.target]) for rule in rules]
+        positions = sorted({*ruled, *searched_by_codes(table, self.reason_codes, coded)})
+        if positions and not settings.joint:
+            raise InputError(
+                "joint=False imputes every missing cell; rules and codes that mean 'meaningful' "
+                "keep some. Leave out one or the other."
+            )
+        return [table.labels[p] for p in positions if table.missing(p).any()]
+
+    def _searched(self, table: Table, settled: list[Hashable]) -> list[Hashable]:
         if self.mm_columns is not None:
-            return list(self.mm_columns)
+            return [*self.mm_columns, *settled]
+        if self.rules or self.reason_codes:
+            return settled
         if self.joint is not False and any(table.missing(i).any() for i in range(table.n_columns)):
             warn(
                 "mm_columns is not given: every missing cell is taken for lost and will be "
@@ -580,10 +658,11 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             expectation,
         )
         self._on_fit_rows = aggregated.take(np.argsort(task.order))
-        self._fit_rows_digest = _digest(task.values, task.gaps)
-        self.meaningful_ = spread(self._on_fit_rows.state.meaningful, task.table, self.schema_)
+        self._fit_rows_digest = _digest(task.values, task.gaps, task.known)
+        settled = task.known.settle(self._on_fit_rows.state)
+        self.meaningful_ = spread(settled.meaningful, task.table, self.schema_)
 
-    def _open(self, X: Any) -> "_Question":
+    def _open(self, X: Any, known_meaningful: Any, known_lost: Any) -> "_Question":
         """A table to work on, if it has the columns of ``fit``."""
         check_is_fitted(self)
         table = open_table(X)
@@ -594,16 +673,31 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             raise InputError(
                 f"{str(error).rstrip()} Pass the columns that fit saw, in their order: {names}."
             ) from error
-        check_output(self._model.space, self.mm_output, self.mm_label)
+        space = self._model.space
+        check_output(space, self.mm_output, self.mm_label)
+        table, coded = read_reasons(table, self.reason_codes, self.schema_)
+        labels = open_labels(table, coded, known_meaningful, known_lost)
+        check_labels(labels, coded, table, self.schema_, space)
         values = code_table(table, self.schema_, self.unseen)
-        return _Question(table, values, find_gaps(table, values, self.schema_, self.unseen))
+        gaps = find_gaps(table, values, self.schema_, self.unseen)
+        rules = read_rules(self.rules, table, self.schema_)
+        known = know(values, gaps, self.schema_, labels, coded, rules)
+        question = _Question(table, values, gaps, known)
+        for doubt in () if self._is_of_fit(question) else question.known.doubts:
+            warn(doubt, UntypicalWarning, stacklevel=4)
+        return question
+
+    def _is_of_fit(self, question: "_Question") -> bool:
+        digest = _digest(question.values, question.gaps, question.known)
+        return bool(digest == getattr(self, "_fit_rows_digest", None))
 
     def _observe(self, question: "_Question") -> Observation:
-        return observe(question.values, question.gaps, self._model.space, self._model.seed)
+        space, seed = self._model.space, self._model.seed
+        return observe(question.values, question.gaps, space, seed, question.known)
 
     def _infer(self, question: "_Question") -> Aggregated:
         """What the model says of a table; what it said in ``fit`` if this is that table."""
-        if _digest(question.values, question.gaps) == getattr(self, "_fit_rows_digest", None):
+        if self._is_of_fit(question):
             return self._on_fit_rows
         with self._running() as progress:
             limit = parse_bytes(self.memory_limit)
@@ -660,9 +754,8 @@ def load(path: str | os.PathLike[str], *, device: str = "auto") -> SelectiveImpu
     params = dict(facts["params"])
     if params["mm_columns"] is not None:
         params["mm_columns"] = [_label(label) for label in params["mm_columns"]]
-    for name in ("column_kinds", "loss_rate"):
-        if isinstance(params[name], list):
-            params[name] = {_label(label): value for label, value in params[name]}
+    for name in MAPPINGS:
+        params[name] = _mapping(params[name])
     imputer = SelectiveImputer(**params, device=device)
     imputer.settings_ = Settings(**facts["settings"])
     imputer.schema_ = Schema.from_json(facts["schema"])
@@ -695,6 +788,7 @@ class _Task:
     device: torch.device
     values: Values
     gaps: Cells
+    known: Knowledge
     order: NDArray[np.intp]
     detector: str
     loss_rate: LossRate
@@ -707,6 +801,7 @@ class _Question:
     table: Table
     values: Values
     gaps: Cells
+    known: Knowledge
 
 
 def _keep_freed_memory() -> None:
@@ -754,8 +849,9 @@ def _named(arrays: Arrays, prefix: str) -> Arrays:
 def _open_checkpoint(folder: str | os.PathLike[str] | None, task: _Task) -> Checkpoint | None:
     if folder is None:
         return None
-    detector = [task.detector, task.loss_rate]
-    run = fingerprint(task.values[task.order], task.space, task.settings, detector)
+    detector = [task.detector, task.loss_rate, [rule.text for rule in task.known.rules]]
+    marked = task.known.marked(task.values)[task.order]
+    run = fingerprint(marked, task.space, task.settings, detector)
     return Checkpoint(folder, run, task.device)
 
 
@@ -811,9 +907,8 @@ def _plain_params(imputer: SelectiveImputer) -> dict[str, Any]:
     params = {k: v for k, v in imputer.get_params(deep=False).items() if k not in left_out}
     if params["mm_columns"] is not None:
         params["mm_columns"] = list(params["mm_columns"])
-    for name in ("column_kinds", "loss_rate"):
-        if isinstance(params[name], Mapping):
-            params[name] = [list(pair) for pair in params[name].items()]
+    for name in MAPPINGS:
+        params[name] = _pairs(params[name])
     if not isinstance(params["random_state"], Integral):
         params["random_state"] = None
     return params
@@ -824,7 +919,22 @@ def _label(saved: Any) -> Hashable:
     return tuple(saved) if isinstance(saved, list) else saved
 
 
-def _digest(values: Values, gaps: Cells) -> str:
-    digest = hashlib.sha256(np.ascontiguousarray(values).tobytes())
+def _pairs(params: Any) -> Any:
+    """Mappings as lists of pairs, within each other too: JSON would make text of every key."""
+    if not isinstance(params, Mapping):
+        return params
+    return [[label, _pairs(value)] for label, value in params.items()]
+
+
+def _mapping(saved: Any) -> Any:
+    """The mapping that :func:`_pairs` made a list of."""
+    if not isinstance(saved, list):
+        return saved
+    return {_label(label): _mapping(value) for label, value in saved}
+
+
+def _digest(values: Values, gaps: Cells, known: Knowledge) -> str:
+    """What tells a table from others: its cells, its gaps, and what is known of them."""
+    digest = hashlib.sha256(np.ascontiguousarray(known.marked(values)).tobytes())
     digest.update(np.packbits(gaps).tobytes())
     return digest.hexdigest()

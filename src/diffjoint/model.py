@@ -15,6 +15,7 @@ from diffjoint.edm import Denoiser
 from diffjoint.errors import InputError
 from diffjoint.expect import Expectation
 from diffjoint.keys import row_keys
+from diffjoint.knowledge import Knowledge
 from diffjoint.progress import Progress
 from diffjoint.state import Cells, Draws, JointSpace, Observation, Values
 from diffjoint.table import Schema, Table
@@ -69,24 +70,31 @@ class Model:
         """Value, uncertainty and call of every cell, by what was expected or found in training."""
         probability = self.belief.probability(observation) if self.belief else None
         if self.expectation is not None:
-            likely = np.zeros(observation.values.shape) if probability is None else probability
+            if probability is None:
+                probability = observation.known_meaningful.astype(np.float64)
             expected = self.expectation.of(observation)
-            return as_expected(*expected, likely, self.settings.threshold)
+            return as_expected(*expected, probability, self.settings.threshold)
         called = None if probability is None else (probability > self.settings.threshold)[None]
         draws = self.draws(observation, self.settings.n_draws, memory_limit, progress, called)
         return aggregate(draws, observation, self.space, self.settings, self.clusters, probability)
 
 
-def observe(values: Values, gaps: Cells, space: JointSpace, seed: int) -> Observation:
+def observe(
+    values: Values, gaps: Cells, space: JointSpace, seed: int, known: Knowledge
+) -> Observation:
     """What is known of a table: values, candidates for meaningful cells, and noise keys.
 
     Parameters
     ----------
     gaps : bool array of the values' shape
         Cells to be filled or kept: the missing ones.
+    known : Knowledge
+        Which of them are settled already.
     """
     searched = np.isin(np.arange(values.shape[1]), space.mm)
-    return Observation(values, gaps & searched, row_keys(values, seed))
+    candidates = gaps & searched & ~known.meaningful & ~known.lost
+    keys = row_keys(known.marked(values), seed)
+    return Observation(values, candidates, keys, known.meaningful, known.labelled)
 
 
 def find_gaps(table: Table, values: Values, schema: Schema, unseen: str) -> Cells:

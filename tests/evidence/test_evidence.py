@@ -319,3 +319,54 @@ def test_small_tables_with_losses_alone_are_rarely_called():
         likely = evidence.probability(values, np.isnan(values))[:, 2]
         called.append((likely[np.isnan(values[:, 2])] > 0.5).mean())
     assert np.mean(called) < 0.08
+
+
+# Labels
+
+
+def labels_on(world, chosen):
+    """What is known of the chosen cells, and which those are, among the training rows."""
+    gaps = world.train.observed_table.isna().to_numpy()
+    labelled = gaps & chosen
+    return {
+        "known": np.where(labelled, world.train.meaningful.to_numpy(), np.nan),
+        "labelled": labelled,
+    }
+
+
+@pytest.fixture(scope="module")
+def small():
+    return bayesian_network(4_000, 2_000, loss_rate=0.2, seed=1)
+
+
+def brier(world, evidence):
+    likely = judged(world, evidence)
+    return mm_scores(world.test, likely > 0.5, likely)["brier"]
+
+
+def test_labels_picked_at_random_mend_a_wrong_loss_rate(small):
+    at_random = np.random.default_rng(0).random(small.train.truth.shape) < 0.3
+    told = learnt(small, loss_rate=0.1, **labels_on(small, at_random))
+    assert brier(small, told) < 0.7 * brier(small, learnt(small, loss_rate=0.1))
+    packed = unpack(pack(told))
+    np.testing.assert_array_equal(judged(small, packed), judged(small, told))
+    rates = told.judge(small.test.observed_table.to_numpy())[4]
+    np.testing.assert_allclose(
+        rates.missing_rate, rates.loss_rate + (1 - rates.loss_rate) * rates.mm_rate
+    )
+
+
+def test_labels_on_easy_cells_alone_change_nothing(small):
+    """Whoever labels what is certain says nothing of what is not."""
+    plain = learnt(small)
+    table = small.train.observed_table.to_numpy()
+    likely = plain.probability(table, np.isnan(table))
+    certain = (likely < 0.15) | (likely > 0.85)
+    told = learnt(small, **labels_on(small, certain))
+    np.testing.assert_array_equal(judged(small, told), judged(small, plain))
+
+
+def test_labels_that_agree_change_little(small):
+    at_random = np.random.default_rng(0).random(small.train.truth.shape) < 0.3
+    told = learnt(small, **labels_on(small, at_random))
+    assert brier(small, told) < brier(small, learnt(small)) + 0.005

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import logit
 from sklearn.isotonic import IsotonicRegression
 
+from diffjoint.evidence.correction import NONE, corrected
 from diffjoint.evidence.losses import MOST, LossModel, constant_loss, fit_loss
 from diffjoint.evidence.missing import learn_missing
 from diffjoint.trees import Trees
@@ -77,12 +78,16 @@ class ColumnEvidence:
     excess, mm_rate : tuples of arrays
         P(meaningful) as a rising function of logit q - logit rho: its knots, for each fold
         from the rows of the others.
+    slope, shift : float
+        What labelled cells correct the log odds of P(meaningful | missing) by.
     """
 
     trees: tuple[Trees, ...]
     loss: LossModel
     excess: tuple[Values, ...]
     mm_rate: tuple[Values, ...]
+    slope: float = 1.0
+    shift: float = 0.0
 
     def judge(self, features: Values, folds: NDArray[np.int64], scores: Values) -> Judged:
         """The three rates for every row."""
@@ -92,6 +97,8 @@ class ColumnEvidence:
         for fold, knots in enumerate(zip(self.excess, self.mm_rate, strict=True)):
             inside = folds == fold
             phi[inside] = np.interp(excess[inside], *knots)
+        if (self.slope, self.shift) != NONE:
+            phi = corrected(phi, rho, self.slope, self.shift)
         return Judged(rho + (1 - rho) * phi, rho, phi)
 
 

@@ -13,6 +13,7 @@ from diffjoint.evidence.column import (
     fit_column,
     fit_column_beside,
 )
+from diffjoint.evidence.correction import find_correction
 from diffjoint.evidence.losses import Scores, find_drivers
 from diffjoint.keys import row_keys
 
@@ -107,6 +108,7 @@ def gather(
     *,
     loss_rate: float | Mapping[int, float] | None = None,
     known: Values | None = None,
+    labelled: Cells | None = None,
     seed: int = 0,
     tick: Callable[[], object] = lambda: None,
 ) -> Evidence:
@@ -126,6 +128,8 @@ def gather(
         P(lost) of regular cells, for all searched columns or by position; estimated if None.
     known : array of shape (n_rows, n_columns), optional
         1 for cells known to be meaningful, 0 for known to be lost, NaN elsewhere.
+    labelled : bool array of shape (n_rows, n_columns), optional
+        Known cells that were looked up one by one: they may correct what is said of others.
     tick : callable
         Called twice for each searched column, when it has been learnt alone and in turn.
     """
@@ -136,10 +140,13 @@ def gather(
     doubts += _doubts_on_columns(gaps, others, searched)
     n_folds = N_FOLDS_LARGE if len(values) > LARGE else N_FOLDS
     folds, scored = folds_of(values, n_folds), scores.of(values)
+    known = np.full(values.shape, np.nan) if known is None else known
+    looked_up = np.where(labelled, known, np.nan) if labelled is not None else known * np.nan
     columns = {}
     for j in searched:
-        columns[j] = fit_column(
-            np.delete(values, j, axis=1),
+        rest = np.delete(values, j, axis=1)
+        alone = fit_column(
+            rest,
             np.delete(n_levels, j),
             gaps[:, j],
             folds,
@@ -149,10 +156,11 @@ def gather(
             levels[j],
             seed,
         )
+        judged = alone.judge(rest, folds, scored)
+        columns[j] = _corrected(alone, judged, gaps[:, j], looked_up[:, j])
         tick()
-    known = np.full(values.shape, np.nan) if known is None else known
     evidence = Evidence(n_levels, n_folds, scores, tuple(drivers), columns, {}, doubts)
-    return _with_turns(evidence, values, gaps, uniform, known, seed, tick)
+    return _with_turns(evidence, values, gaps, uniform, known, looked_up, seed, tick)
 
 
 def folds_of(values: Values, n_folds: int) -> NDArray[np.int64]:
@@ -170,6 +178,7 @@ def _with_turns(
     gaps: Cells,
     uniform: Values,
     known: Values,
+    looked_up: Values,
     seed: int,
     tick: Callable[[], object],
 ) -> Evidence:
@@ -180,8 +189,9 @@ def _with_turns(
     for j, alone in evidence.columns.items():
         before = list(in_turn)
         features = _features(values, meaningful, j, before)
-        in_turn[j] = (
-            fit_column_beside(
+        in_turn[j] = alone
+        if before:
+            beside = fit_column_beside(
                 alone.loss,
                 features,
                 np.concatenate([np.delete(evidence.n_levels, j), np.zeros(len(before), np.int64)]),
@@ -191,14 +201,22 @@ def _with_turns(
                 scores,
                 seed,
             )
-            if before
-            else alone
-        )
+            judged = beside.judge(features, folds, scores)
+            in_turn[j] = _corrected(beside, judged, gaps[:, j], looked_up[:, j])
         likely = in_turn[j].judge(features, folds, scores).probability
         likely = np.where(np.isnan(known[:, j]), likely, known[:, j])
         meaningful[:, j] = gaps[:, j] & (uniform[:, j] < likely)
         tick()
     return replace(evidence, in_turn=in_turn)
+
+
+def _corrected(
+    learnt: ColumnEvidence, judged: Judged, gaps: Cells, looked_up: Values
+) -> ColumnEvidence:
+    """A column that agrees with the labels of its missing cells, where those say enough."""
+    known = looked_up[gaps]
+    slope, shift = find_correction(judged.probability[gaps], known == 1, ~np.isnan(known))
+    return replace(learnt, slope=slope, shift=shift)
 
 
 def _features(values: Values, meaningful: Cells, column: int, before: list[int]) -> Values:

@@ -24,6 +24,7 @@ def pack(evidence: Evidence) -> Arrays:
         arrays |= end_to_end(name, [knots for column in columns for knots in getattr(column, name)])
     for name in ("drivers", "weights"):
         arrays |= end_to_end(f"loss.{name}", [getattr(column.loss, name) for column in columns])
+    arrays["correction"] = np.array([(column.slope, column.shift) for column in columns])
     arrays["loss.bias"] = np.array([column.loss.bias for column in columns])
     return arrays | pack_trees([grown for column in columns for grown in column.trees])
 
@@ -39,9 +40,9 @@ def unpack(arrays: Arrays) -> Evidence:
     columns = []
     for i, loss in enumerate(losses):
         own = slice(i * n_folds, (i + 1) * n_folds)
-        columns.append(
-            ColumnEvidence(tuple(trees[own]), loss, tuple(excess[own]), tuple(mm_rate[own]))
-        )
+        slope, shift = arrays["correction"][i].tolist()
+        knots = tuple(excess[own]), tuple(mm_rate[own])
+        columns.append(ColumnEvidence(tuple(trees[own]), loss, *knots, slope, shift))
     searched = arrays["searched"].tolist()
     return Evidence(
         n_levels=arrays["n_levels"],

@@ -2,22 +2,31 @@
 
 from diffjoint.table.decode import decode, fill_column, on_grid
 from diffjoint.table.encode import code_table, coordinates, encode
-from diffjoint.table.frame import Table, open_table, with_cells
+from diffjoint.table.frame import Table, iso_microseconds, open_table, with_cells
+from diffjoint.table.labels import Labels, open_labels
+from diffjoint.table.reasons import codes_by_column, matches, read_reasons, searched_by_codes
 from diffjoint.table.schema import Column, Kind, Schema, infer_kind, infer_schema
 
 __all__ = [
     "Column",
     "Kind",
+    "Labels",
     "Schema",
     "Table",
     "code_table",
+    "codes_by_column",
     "coordinates",
     "decode",
     "encode",
     "fill_column",
     "infer_kind",
     "infer_schema",
+    "iso_microseconds",
+    "matches",
     "on_grid",
+    "open_labels",
     "open_table",
+    "read_reasons",
+    "searched_by_codes",
     "with_cells",
 ]

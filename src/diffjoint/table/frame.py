@@ -1,8 +1,10 @@
 """The door: pandas, polars and plain arrays come in here and go out as they came."""
 
 import difflib
+import json
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from numbers import Real
 from typing import Any
 
@@ -218,6 +220,22 @@ def microseconds(series: nw.Series[Any], *, on_the_wall: bool = False) -> NDArra
     return result
 
 
+def iso_microseconds(text: str) -> float | None:
+    """Microseconds since 1970 of a date or time in ISO form; UTC unless it says otherwise.
+
+    Examples
+    --------
+    >>> iso_microseconds("1970-01-02"), iso_microseconds("tomorrow")
+    (86400000000.0, None)
+    """
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return float((moment - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1))
+
+
 def _pandas_zone(series: nw.Series[Any]) -> Any:
     """The time zone of a pandas column, which narwhals does not always recognise."""
     dtype = getattr(series.to_native(), "dtype", None)
@@ -239,6 +257,28 @@ def with_cells(
     if series.implementation.is_pyarrow():
         return _with_arrow_cells(series, rows, cells)
     return _admitting(series, cells).scatter(rows.tolist(), list(cells))
+
+
+def with_new_types(frame: nw.DataFrame[Any], columns: list[nw.Series[Any]]) -> nw.DataFrame[Any]:
+    """A frame with columns of other dtypes; what Arrow has noted of the old ones is dropped."""
+    changed = frame.with_columns(*columns)
+    native = changed.to_native()
+    if not isinstance(native, pa.Table) or not native.schema.pandas_metadata:
+        return changed
+    names = {column.name for column in columns}
+    notes = native.schema.pandas_metadata
+    notes["columns"] = [note for note in notes["columns"] if note["field_name"] not in names]
+    metadata = {**native.schema.metadata, b"pandas": json.dumps(notes).encode()}
+    return nw.from_native(native.replace_schema_metadata(metadata), eager_only=True)
+
+
+def without_cells(series: nw.Series[Any], rows: NDArray[np.intp]) -> nw.Series[Any]:
+    """A column with some cells made empty; its dtype must have a place for empty cells."""
+    if not series.implementation.is_pandas_like():
+        return with_cells(series, rows, [None] * len(rows))
+    gone = np.zeros(len(series), dtype=bool)
+    gone[rows] = True
+    return nw.from_native(series.to_native().mask(gone), series_only=True)
 
 
 def with_microseconds(

@@ -1,0 +1,318 @@
+"""What the user knows is used, and never overruled."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from diffjoint import SelectiveImputer, load
+from diffjoint.errors import InputError, UntypicalWarning
+from diffjoint.metrics import mm_scores
+from diffjoint.simulate import household_survey
+
+LEAST = {
+    "n_iterations": 1, "n_draws": 2, "n_inpaint_repeats": 1, "max_epochs": 1, "n_steps": 2,
+    "width": 8, "random_state": 0,
+}  # fmt: skip
+GATES = {"spouse_age": "married", "weekly_hours": "employed", "commute": "employed"}
+RULES = {column: f'{gate} == "yes"' for column, gate in GATES.items()}
+DETECTORS = ["evidence", "paper"]
+
+
+@pytest.fixture(scope="module")
+def world():
+    return household_survey(400, seed=7)
+
+
+def imputer(world, **params):
+    kinds = {"column_kinds": world.column_kinds, "mm_columns": world.mm_columns}
+    return SelectiveImputer(**{**LEAST, **kinds, **params})
+
+
+def some_labels(world, seed):
+    """Random words on random missing cells, right or wrong: a kind that only the user can know."""
+    rng = np.random.default_rng(seed)
+    gaps = world.observed_table[world.mm_columns].isna()
+    says = pd.DataFrame(rng.integers(0, 3, gaps.shape), index=gaps.index, columns=gaps.columns)
+    return gaps & (says == 1), gaps & (says == 2)
+
+
+def assert_obeys(table):
+    for column, gate in GATES.items():
+        np.testing.assert_array_equal(table[column].notna(), table[gate] == "yes")
+
+
+# Labels
+
+
+@pytest.mark.parametrize("detector", DETECTORS)
+@pytest.mark.parametrize("seed", range(3))
+def test_labelled_cells_are_never_overruled(world, detector, seed):
+    survey = world.observed_table
+    kept, filled = some_labels(world, seed)
+    known = {"known_meaningful": kept, "known_lost": filled}
+    fitted = imputer(world, detector=detector).fit(survey, **known)
+    result = fitted.impute(survey, **known)
+    tables = [result.table, fitted.transform(survey, **known), *fitted.sample(survey, 2, **known)]
+    part = slice(50, 90)
+    new = {name: cells.iloc[part] for name, cells in known.items()}
+    tables += [fitted.transform(survey.iloc[part], **new)]
+    for table in tables:
+        empty = table[world.mm_columns].isna()
+        assert (empty | ~kept.loc[table.index]).all(axis=None)
+        assert not (empty & filled.loc[table.index]).any(axis=None)
+    assert (result.probability[world.mm_columns].to_numpy()[kept] == 1.0).all()
+    assert (result.probability[world.mm_columns].to_numpy()[filled] == 0.0).all()
+    modelled = fitted.meaningful_[:, [survey.columns.get_loc(name) for name in world.mm_columns]]
+    assert modelled[kept.to_numpy()].all()
+    assert not modelled[filled.to_numpy()].any()
+
+
+def test_drawn_masks_follow_labels_in_other_columns(world):
+    """Hours and commute are asked together: a label on one says something of the other."""
+    survey = world.observed_table
+    both = survey["weekly_hours"].isna() & survey["commute"].isna() & survey["employed"].isna()
+    fitted = imputer(world).fit(survey)
+    hours = pd.DataFrame({"weekly_hours": both})
+    kept = [t.loc[both, "commute"].isna().mean() for t in fitted.sample(survey, 8, known_meaningful=hours)]  # fmt: skip
+    filled = [t.loc[both, "commute"].isna().mean() for t in fitted.sample(survey, 8, known_lost=hours)]  # fmt: skip
+    assert np.mean(kept) > np.mean(filled) + 0.3
+
+
+@pytest.mark.parametrize("detector", DETECTORS)
+def test_row_order_does_not_matter_with_labels(world, detector):
+    """Not even among rows that differ in their labels alone."""
+    once = world.observed_table
+    survey = pd.concat([once, once[once["commute"].isna()]], ignore_index=True)
+    survey["person_id"] = [f"P{i}" for i in range(len(survey))]
+    kept = survey[["commute"]].isna() & (np.arange(len(survey)) < 400)[:, None]
+    straight = imputer(world, detector=detector).fit_transform(survey, known_meaningful=kept)
+    order = np.random.default_rng(0).permutation(len(survey))
+    turned = imputer(world, detector=detector).fit_transform(
+        survey.iloc[order], known_meaningful=kept.iloc[order]
+    )
+    pd.testing.assert_frame_equal(turned.loc[straight.index], straight)
+
+
+def test_labels_hold_for_the_table_they_came_with(world):
+    survey = world.observed_table
+    lost = pd.DataFrame({"commute": survey["commute"].isna()})
+    fitted = imputer(world).fit(survey, known_lost=lost)
+    assert fitted.transform(survey, known_lost=lost)["commute"].notna().all()
+    assert fitted.transform(survey)["commute"].isna().any()
+
+
+def test_a_checkpoint_is_of_what_was_known(world, tmp_path):
+    survey = world.observed_table
+    lost = pd.DataFrame({"commute": survey["commute"].isna()})
+    imputer(world, checkpoint=tmp_path).fit(survey, known_lost=lost)
+    imputer(world, checkpoint=tmp_path).fit(survey, known_lost=lost)
+    for other in ({"rules": {"commute": 'employed == "yes"'}}, {}):
+        with pytest.raises(InputError, match="belongs to a run on another table"):
+            imputer(world, checkpoint=tmp_path, **other).fit(survey)
+
+
+def test_cells_said_to_be_meaningful_must_be_searched(world):
+    survey = world.observed_table
+    cells = pd.DataFrame({"age": survey["age"].isna()})
+    with pytest.raises(InputError, match="known_meaningful has cells of 'age', which is not among mm_columns .*Add 'age' to mm_columns"):  # fmt: skip
+        imputer(world).fit(survey, known_meaningful=cells)
+    fitted = imputer(world).fit(survey, known_lost=cells)
+    with pytest.raises(InputError, match="'age', which is not among mm_columns"):
+        fitted.transform(survey, known_meaningful=cells)
+
+
+# Rules
+
+
+@pytest.mark.parametrize("detector", DETECTORS)
+def test_rules_are_right_wherever_their_gates_are_observed(world, detector):
+    survey = world.observed_table
+    fitted = imputer(world, mm_columns=None, rules=RULES, detector=detector).fit(survey)
+    assert fitted.mm_columns_ == world.mm_columns
+    result = fitted.impute(survey)
+    for column, gate in GATES.items():
+        there = survey[gate].notna()
+        truth = world.meaningful.loc[there, column]
+        np.testing.assert_array_equal(result.meaningful.loc[there, column], truth)
+        np.testing.assert_array_equal(result.probability.loc[there, column], truth.astype(float))
+    assert_obeys(result.table)
+    for table in [fitted.transform(survey.iloc[:40]), *fitted.sample(survey, 3)]:
+        assert_obeys(table)
+
+
+def test_rules_need_no_other_columns_to_be_right():
+    world = household_survey(300, seed=2)
+    survey = world.observed_table.assign(**{gate: world.truth[gate] for gate in GATES.values()})
+    fitted = imputer(world, mm_columns=[], rules=RULES).fit(survey)
+    assert mm_scores(world, fitted.predict_mm(survey))["f1"] == 1.0
+
+
+def test_where_the_gate_is_missing_the_evidence_is_told(world):
+    survey = world.observed_table
+    waits = survey["employed"].isna() & survey["commute"].isna()
+    proba = imputer(world, mm_columns=[], rules=RULES).fit(survey).predict_mm_proba(survey)
+    assert proba.loc[waits, "commute"].between(0, 1, inclusive="neither").any()
+
+
+def test_sampled_gates_decide_sampled_masks(world):
+    survey = world.observed_table
+    waits = survey["employed"].isna() & survey["commute"].isna()
+    tables = imputer(world, rules=RULES).fit(survey).sample(survey, 6)
+    drawn = np.array([table.loc[waits, "employed"] == "yes" for table in tables])
+    assert (drawn.any(axis=0) & ~drawn.all(axis=0)).any()
+    np.testing.assert_array_equal(drawn, [table.loc[waits, "commute"].notna() for table in tables])
+
+
+def test_a_label_goes_before_a_rule_and_its_gate_follows(world):
+    """Said to be lost: whatever the gate is filled with, it must let the cell have a value."""
+    survey = world.observed_table
+    waits = survey[["employed", "weekly_hours", "commute"]].isna().all(axis=1)
+    fitted = imputer(world, rules=RULES).fit(survey)
+    for name, gate in (("known_lost", "yes"), ("known_meaningful", "no")):
+        said = {name: pd.DataFrame({"commute": waits})}
+        for table in [fitted.transform(survey, **said), *fitted.sample(survey, 2, **said)]:
+            assert (table.loc[waits, "employed"] == gate).all()
+            assert_obeys(table)
+
+
+def test_gates_may_have_rules_themselves(world):
+    """Nobody without a job has hours, nobody without hours a long week."""
+    survey = world.observed_table.copy()
+    long = pd.Series(np.where(world.truth["weekly_hours"].fillna(0) > 40, "yes", "no"))
+    survey["overtime"] = long.where(world.truth["weekly_hours"].notna()).mask(
+        np.random.default_rng(0).random(400) < 0.1
+    )
+    rules = {"overtime": "weekly_hours > 0", "weekly_hours": 'employed == "yes"'}
+    kinds = {**world.column_kinds, "overtime": "categorical"}
+    fitted = imputer(world, rules=rules, column_kinds=kinds).fit(survey)
+    for table in [fitted.transform(survey), *fitted.sample(survey, 2)]:
+        has_job = table["employed"] == "yes"
+        np.testing.assert_array_equal(table["weekly_hours"].notna(), has_job)
+        np.testing.assert_array_equal(table["overtime"].notna(), has_job)
+
+
+def test_contradictions_are_told_and_left_as_they_are(world):
+    survey = world.observed_table.copy()
+    wrong = survey.index[(survey["employed"] == "no")][:3]
+    survey.loc[wrong, "commute"] = "car"
+    unfitted = imputer(world, rules=RULES)
+    words = (
+        rf"3 cells contradict their rule: commute \(3\). An example is row {wrong[0]} of 'commute'"
+    )
+    with pytest.warns(UntypicalWarning, match=words):
+        completed = unfitted.fit_transform(survey)
+    assert (completed.loc[wrong, "commute"] == "car").all()
+    with pytest.warns(UntypicalWarning, match="3 cells contradict their rule"):
+        unfitted.transform(survey.iloc[:200])
+
+
+def test_a_ruled_column_that_misses_nothing_is_no_problem(world):
+    survey = world.observed_table.copy()
+    survey["commute"] = survey["commute"].fillna("car")
+    rules = {"commute": "age > 0", "spouse_age": 'married == "yes"'}
+    fitted = imputer(world, mm_columns=["weekly_hours"], rules=rules).fit(survey)
+    assert fitted.mm_columns_ == ["spouse_age", "weekly_hours"]
+    new = world.truth.iloc[:20].assign(commute=None, age=0)
+    assert fitted.transform(new)["commute"].isna().all()
+
+
+def test_joint_off_and_rules_are_refused(world):
+    with pytest.raises(InputError, match="joint=False imputes every missing cell"):
+        imputer(world, rules=RULES, joint=False).fit(world.observed_table)
+
+
+# Reason codes
+
+CODES = {
+    "refused": "lost",
+    "spouse_age": {"inapplicable": "meaningful"},
+    "weekly_hours": {-1: "meaningful"},
+}
+
+
+@pytest.fixture(scope="module")
+def coded(world):
+    """Half of the empty cells with a code that says why; numbers beside text are text."""
+    survey = world.observed_table.astype(object)
+    rng = np.random.default_rng(0)
+    for column, code in (("spouse_age", "inapplicable"), ("weekly_hours", -1), ("commute", None)):
+        gone = survey[column].isna() & (rng.random(400) < 0.5)
+        meaningful = world.meaningful[column]
+        survey.loc[gone & ~meaningful, column] = "refused"
+        if code is not None:
+            survey.loc[gone & meaningful, column] = code
+    for column in world.mm_columns:
+        survey[column] = survey[column].map(str, na_action="ignore").astype("str")
+    same = survey.columns.difference(world.mm_columns)
+    return survey.assign(**{name: world.observed_table[name] for name in same})
+
+
+def told(coded, column, code):
+    return (coded[column] == code).to_numpy()
+
+
+@pytest.mark.parametrize("detector", DETECTORS)
+@pytest.mark.parametrize("container", [pd.DataFrame, pl.from_pandas])
+def test_coded_cells_are_never_overruled(world, coded, detector, container):
+    X = container(coded)
+    fitted = imputer(world, mm_columns=["commute"], reason_codes=CODES, detector=detector).fit(X)
+    assert fitted.mm_columns_ == world.mm_columns
+    for table in [fitted.transform(X), *fitted.sample(X, 2), fitted.transform(X[50:90])]:
+        assert isinstance(table, type(X))
+        rows = slice(50, 90) if len(table) == 40 else slice(None)
+        out = table if isinstance(table, pd.DataFrame) else table.to_pandas()
+        before = coded.iloc[rows].reset_index(drop=True)
+        out = out.reset_index(drop=True)
+        assert out.loc[told(before, "spouse_age", "inapplicable"), "spouse_age"].isna().all()
+        assert out.loc[told(before, "weekly_hours", "-1"), "weekly_hours"].isna().all()
+        for column in world.mm_columns:
+            refused = out.loc[told(before, column, "refused"), column]
+            assert refused.notna().all()
+            assert not (refused == "refused").any()
+    kinds = {column.name: str(column.kind) for column in fitted.schema_.columns}
+    assert kinds["spouse_age"] == kinds["weekly_hours"] == "integer"
+
+
+def test_output_columns_are_what_they_stand_for(world, coded):
+    out = imputer(world, reason_codes=CODES).fit_transform(coded)
+    assert {name: str(out[name].dtype) for name in ("spouse_age", "weekly_hours")} == {
+        "spouse_age": "Int64",
+        "weekly_hours": "Int64",
+    }
+    out = imputer(world, reason_codes=CODES).fit_transform(pl.from_pandas(coded))
+    assert out.schema["weekly_hours"] == pl.Int64
+
+
+def test_plain_gaps_of_a_coded_column_are_searched(world, coded):
+    fitted = imputer(world, mm_columns=["commute"], reason_codes=CODES).fit(coded)
+    proba = fitted.predict_mm_proba(coded)
+    plain = coded["spouse_age"].isna()
+    assert proba.loc[plain, "spouse_age"].between(0, 1, inclusive="neither").any()
+
+
+def test_arrays_have_codes():
+    rng = np.random.default_rng(0)
+    array = rng.integers(10, 60, (200, 3))
+    array[rng.random(200) < 0.2, 1] = -1
+    array[rng.random(200) < 0.2, 2] = -7
+    codes = {-7: "lost", 1: {-1: "meaningful"}}
+    out = SelectiveImputer([], reason_codes=codes, **LEAST).fit_transform(array)
+    np.testing.assert_array_equal(np.isnan(out[:, 1]), array[:, 1] == -1)
+    assert ((out[:, 2] >= 10) & (out[:, 2] < 60)).all()
+
+
+# Kept with the model
+
+
+def test_a_saved_imputer_knows_its_codes_and_rules(world, coded, tmp_path):
+    rules = {"commute": 'employed == "yes"'}
+    fitted = imputer(world, reason_codes=CODES, rules=rules).fit(coded)
+    fitted.save(tmp_path / "model")
+    again = load(tmp_path / "model")
+    assert again.get_params() == fitted.get_params()
+    assert list(again.reason_codes["weekly_hours"]) == [-1]
+    part = coded.iloc[20:80]
+    pd.testing.assert_frame_equal(again.transform(part), fitted.transform(part))
+    for one, other in zip(again.sample(part, 2), fitted.sample(part, 2), strict=True):
+        pd.testing.assert_frame_equal(one, other)
