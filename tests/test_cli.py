@@ -167,7 +167,7 @@ def test_kinds_tokens_and_output_of_meaningful_cells(tmp_path):
         (
             ["impute", "IN", "OUT", "-m", "age", "--set", "draws=3"],
             2,
-            "--set names 'draws'; there is n_iter",
+            "--set names 'draws'; there is sampler, n_iter",
         ),
         (["impute", "IN", "OUT", "-m", "age", "--set", "n_draws"], 2, "--set takes NAME=VALUE"),
         (
@@ -217,7 +217,8 @@ def test_a_failed_run_leaves_the_old_output(survey_file, tmp_path, capsys):
 def test_ctrl_c_ends_with_code_1_and_a_run_goes_on_from_its_checkpoint(survey_file, tmp_path):
     command = [
         sys.executable, "-m", "diffjoint", "impute", str(survey_file), str(tmp_path / "out.csv"),
-        "-m", "commute", *SETTINGS, "--set", "n_iterations=4000", "--checkpoint", str(tmp_path / "c"), "-q",
+        "-m", "commute", *SETTINGS, "--set", "sampler=inpaint",
+        "--set", "n_iterations=4000", "--checkpoint", str(tmp_path / "c"), "-q",
     ]  # fmt: skip
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     while not (tmp_path / "c" / "checkpoint.diffjoint").exists():

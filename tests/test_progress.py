@@ -38,6 +38,14 @@ def test_the_work_announced_is_the_work_done(survey, monkeypatch):
     listener = Listener()
     monkeypatch.setattr("diffjoint.imputer.Silence", lambda: listener)
     SelectiveImputer(["age"], **TINY, random_state=0).fit(survey)
+    assert listener.phases == ["who is missing beside whom", "what lost cells held", "training"]
+    assert listener.done == sum(listener.totals)
+
+
+def test_the_papers_passes_are_announced_each(survey, monkeypatch):
+    listener = Listener()
+    monkeypatch.setattr("diffjoint.imputer.Silence", lambda: listener)
+    SelectiveImputer(["age"], sampler="inpaint", **TINY, random_state=0).fit(survey)
     assert listener.phases == [
         "who is missing beside whom",
         "pass 1 of 2: training",

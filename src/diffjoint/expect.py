@@ -161,6 +161,10 @@ def _learn_levels(
     if len(levels) < 2:
         return ColumnExpectation(none, none, levels)
     kept = codes >= 0
+    if not features.shape[1]:
+        logits = np.log(np.bincount(codes[kept]))
+        only = logits if len(levels) > 2 else logits[1:] - logits[:1]
+        return ColumnExpectation(constant(only, n_levels), none, levels)
     n_trees = int(np.clip(MOST_STAGES // len(levels), FEWEST_TREES, MOST_TREES))
     rate = min(LEARNING_RATE * MOST_TREES / n_trees, FASTEST)
     learner = HistGradientBoostingClassifier(**_settings(len(codes), n_trees, rate, seed))
@@ -190,7 +194,7 @@ def _learn_numbers(
 ) -> ColumnExpectation:
     """The mean from all rows; the spread from how far a mean of half the rows misses the others."""
     variance = float(target.var()) if len(target) else 1.0
-    if len(target) < 2 * FEWEST or variance < TINY:
+    if len(target) < 2 * FEWEST or variance < TINY or not features.shape[1]:
         level = float(target.mean()) if len(target) else 0.0
         flat = constant(np.log(np.array([max(variance, TINY)])), n_levels)
         return ColumnExpectation(constant(np.array([level]), n_levels), flat, np.empty(0))
