@@ -13,7 +13,7 @@ FLOORS = [
     {"state", "files", "metrics"},
     {"model_update", "conditional_sample", "aggregate", "world_files", "detect"},
     {"algorithm"},
-    {"model", "checkpoint", "complete"},
+    {"model", "checkpoint", "complete", "explain"},
     {"imputer"},
     {"demo"},
     {"cli"},

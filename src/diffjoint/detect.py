@@ -8,8 +8,9 @@ from collections.abc import Callable, Mapping
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
-from diffjoint.evidence import Evidence, gather, pack, unpack
+from diffjoint.evidence import Evidence, Why, gather, pack, unpack, why
 from diffjoint.keys import keyed_uniform
 from diffjoint.persist import Arrays
 from diffjoint.progress import Progress
@@ -29,6 +30,9 @@ class Belief(Protocol):
 
     def draw(self, observation: Observation, stream: int) -> Cells:
         """A mask in which the cells of a row agree with each other."""
+
+    def why(self, observation: Observation, rows: NDArray[np.intp], column: int) -> Why:
+        """Rates of a searched column's cells in some rows, and what the rows say for them."""
 
     def arrays(self) -> Arrays:
         """The belief as plain arrays."""
@@ -51,6 +55,10 @@ class EvidenceBelief:
         uniform = keyed_uniform(observation.keys, stream, values.shape[1])
         unknown = np.full(values.shape, np.nan)
         return self.evidence.draw(values, observation.candidates, uniform, unknown)
+
+    def why(self, observation: Observation, rows: NDArray[np.intp], column: int) -> Why:
+        """Rates of a searched column's cells in some rows, and what the rows say for them."""
+        return why(self.evidence, observation.values, rows, column)
 
     def arrays(self) -> Arrays:
         """The belief as plain arrays."""

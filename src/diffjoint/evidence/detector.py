@@ -20,6 +20,8 @@ Values = NDArray[np.float64]
 Cells = NDArray[np.bool_]
 
 N_FOLDS, N_FOLDS_LARGE, LARGE = 10, 3, 50_000
+N_TYPICAL = 256
+"""Cells of each column that are kept to tell what other rows hold."""
 FEWEST = 20
 """Lost cells of a column below which its rate says little."""
 NO_OTHER_COLUMN = (
@@ -49,6 +51,8 @@ class Evidence:
         What was learnt of each searched column, by position.
     in_turn : dict
         The same, given also which cells of the searched columns before it are meaningful.
+    typical : array of shape (n_typical, n_columns)
+        What each column holds, NaN included, in ascending order: cells, not rows.
     doubts : tuple of str
         What the answer rests on and the table cannot confirm.
     """
@@ -59,6 +63,7 @@ class Evidence:
     drivers: tuple[int, ...]
     columns: Mapping[int, ColumnEvidence]
     in_turn: Mapping[int, ColumnEvidence]
+    typical: Values
     doubts: tuple[str, ...] = ()
 
     def judge(self, values: Values) -> dict[int, Judged]:
@@ -151,7 +156,9 @@ def gather(
         )
         tick()
     known = np.full(values.shape, np.nan) if known is None else known
-    evidence = Evidence(n_levels, n_folds, scores, tuple(drivers), columns, {}, doubts)
+    evidence = Evidence(
+        n_levels, n_folds, scores, tuple(drivers), columns, {}, typical_cells(values), doubts
+    )
     return _with_turns(evidence, values, gaps, uniform, known, seed, tick)
 
 
@@ -162,6 +169,14 @@ def folds_of(values: Values, n_folds: int) -> NDArray[np.int64]:
     with them all that is known of such rows.
     """
     return (row_keys(values, seed=0).view(np.uint64) % np.uint64(n_folds)).astype(np.int64)
+
+
+def typical_cells(values: Values) -> Values:
+    """Equally spaced order statistics of each column on its own: no row is kept."""
+    n_kept = min(N_TYPICAL, len(values))
+    places = ((np.arange(n_kept) + 0.5) / n_kept * len(values)).astype(int)
+    cells: Values = np.sort(values, axis=0)[places]
+    return cells
 
 
 def _with_turns(

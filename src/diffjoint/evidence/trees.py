@@ -54,9 +54,13 @@ class Trees:
     level_rates: Values
     level_starts: NDArray[np.int64]
 
+    def numbers(self, features: Values) -> Values:
+        """Features as the trees see them: levels as what stands for them."""
+        return _levels_as_rates(features, self.level_rates, self.level_starts)
+
     def logit(self, features: Values) -> Values:
         """Logit of the probability for every row."""
-        numbers = _levels_as_rates(features, self.level_rates, self.level_starts)
+        numbers = self.numbers(features)
         total = np.full(len(features), self.baseline)
         rows = np.arange(len(features))
         for root in self.roots:

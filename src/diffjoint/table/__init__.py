@@ -2,7 +2,7 @@
 
 from diffjoint.table.decode import decode, fill_column, on_grid
 from diffjoint.table.encode import code_table, coordinates, encode
-from diffjoint.table.frame import Table, open_table, with_cells
+from diffjoint.table.frame import Table, cells_of, open_table, with_cells
 from diffjoint.table.schema import Column, Kind, Schema, infer_kind, infer_schema
 
 __all__ = [
@@ -10,6 +10,7 @@ __all__ = [
     "Kind",
     "Schema",
     "Table",
+    "cells_of",
     "code_table",
     "coordinates",
     "decode",
