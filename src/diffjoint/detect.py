@@ -81,6 +81,7 @@ def _by_evidence(
         space.mm,
         keyed_uniform(observation.keys, 0, values.shape[1]),
         loss_rate=loss_rate,
+        names=[column.name for column in columns],
         seed=seed % 2**32,
         tick=lambda: progress.advance(1),
     )

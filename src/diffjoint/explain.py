@@ -42,15 +42,26 @@ class Push:
     log_odds : float
         What it adds to the log-odds of being missing, beyond what it adds to those of being
         lost; positive: towards meaningful.
+    is_known : bool
+        False: a level that ``fit`` did not see, taken for missing.
     """
 
     column: Hashable
     value: Any
     log_odds: float
+    is_known: bool = True
+
+    @property
+    def cell(self) -> str:
+        """What the row holds, in words."""
+        if self.value is None:
+            return f"{self.column} missing"
+        note = "" if self.is_known else ", not seen in fit"
+        return f"{self.column} = {_shown(self.value)}{note}"
 
     def __str__(self) -> str:
         """The cell, and what it multiplies the odds by."""
-        return f"{in_words(self.column, self.value)} (odds x {_factor(self.log_odds)})"
+        return f"{self.cell} (odds x {_factor(self.log_odds)})"
 
 
 @dataclass(frozen=True)
@@ -104,7 +115,7 @@ class Explanation:
     def _towards(self, sign: int) -> str:
         named = [(f"{self.column} on average", self.base)]
         strong = [push for push in self.pushes if sign * push.log_odds >= WEAKEST_NAMED]
-        named += [(in_words(p.column, p.value), p.log_odds) for p in strong[:MOST_NAMED]]
+        named += [(push.cell, push.log_odds) for push in strong[:MOST_NAMED]]
         odds = [f"{words} (x {_factor(x)})" for words, x in named if sign * x >= WEAKEST_NAMED]
         return ", ".join(odds).replace("(x", "(odds x", 1)
 
@@ -165,9 +176,14 @@ class Asked:
         rates, likely = reasons.judged, reasons.judged.probability
         held = [cells_of(self.table.column(k), rows) for k in self.schema.modelled_positions]
         labels = [self.table.labels[k] for k in self.schema.modelled_positions]
+        known = self.observation.observed[rows]
         by_strength = np.argsort(-np.abs(reasons.pushes), axis=1, kind="stable")
         for n, row in enumerate(rows.tolist()):
-            pushes = (Push(labels[k], held[k][n], reasons.pushes[n, k]) for k in by_strength[n])
+            pushes = (
+                Push(labels[k], held[k][n], float(reasons.pushes[n, k]), bool(known[n, k]))
+                for k in by_strength[n]
+                if reasons.pushes[n, k] != 0.0
+            )
             yield Explanation(
                 row,
                 labels[column],
@@ -177,7 +193,7 @@ class Asked:
                 float(likely[n]),
                 bool(likely[n] > self.threshold),
                 float(reasons.base[n]),
-                tuple(push for push in pushes if push.log_odds != 0.0),
+                tuple(pushes),
             )
 
 
@@ -336,11 +352,6 @@ def within(band: Band | None, probability: Values, candidates: Cells) -> Cells:
     if band is None:
         return np.zeros_like(candidates)
     return candidates & (probability >= band[0]) & (probability <= band[1])
-
-
-def in_words(column: Hashable, value: Any) -> str:
-    """What a row holds in a column."""
-    return f"{column} missing" if value is None else f"{column} = {_shown(value)}"
 
 
 def _plain(value: Any) -> str:

@@ -427,8 +427,9 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Examples
         --------
         >>> from diffjoint.simulate import household_survey
-        >>> survey = household_survey(600).observed_table
-        >>> imputer = SelectiveImputer(["spouse_age"], n_iterations=1, max_epochs=1, random_state=0)
+        >>> world = household_survey(600)
+        >>> imputer = SelectiveImputer(world.mm_columns, n_iterations=1, max_epochs=1, n_draws=2)
+        >>> survey = world.observed_table
         >>> imputer = imputer.fit(survey)
         >>> unmarried = (survey["married"] == "no") & survey["spouse_age"].isna()
         >>> why = imputer.explain(survey, (int(unmarried.to_numpy().argmax()), "spouse_age"))

@@ -4,8 +4,10 @@ from itertools import permutations, product
 
 import numpy as np
 import pytest
+from scipy.special import logit
 
 from diffjoint.evidence import gather, why
+from diffjoint.evidence.detector import folds_of, typical_cells
 from diffjoint.evidence.trees import Trees, grow
 from diffjoint.evidence.why import shapley_of_a_leaf, tree_pushes
 from diffjoint.simulate import bayesian_network, household_survey
@@ -83,47 +85,114 @@ def test_pushes_are_shapley_values():
         np.testing.assert_allclose(tree_pushes(trees, row[None], typical)[0], expected, atol=1e-9)
 
 
-@pytest.fixture(scope="module")
-def survey():
-    return household_survey(2_000, seed=1)
-
-
-def coded(world):
+def learnt(world):
+    """The world's table coded, its columns' names, and the evidence in it."""
     table = open_table(world.observed_table)
     schema = infer_schema(table, world.column_kinds)
     values = code_table(table, schema, "error")
-    levels = np.array([len(column.levels) for column in schema.modelled])
-    return values, levels, [column.name for column in schema.modelled]
+    names = [column.name for column in schema.modelled]
+    evidence = gather(
+        values,
+        np.isnan(values),
+        np.array([len(column.levels) for column in schema.modelled]),
+        [names.index(name) for name in world.mm_columns],
+        np.random.default_rng(0).random(values.shape),
+    )
+    return values, names, evidence
 
 
-def strongest(world, gates, where=None):
-    """Share of the truly meaningful cells whose strongest push is one of their gates."""
-    values, levels, names = coded(world)
-    searched = [names.index(name) for name in world.mm_columns]
-    uniform = np.random.default_rng(0).random(values.shape)
-    evidence = gather(values, np.isnan(values), levels, searched, uniform)
-    shares = {}
-    for name, causes in gates.items():
-        there = world.meaningful[name].to_numpy() & world.observed_table[list(causes)].notna().all(
-            axis=1
-        )
-        rows = np.flatnonzero(there)
-        pushes = why(evidence, values, rows, names.index(name)).pushes
-        best = np.array(names)[pushes.argmax(axis=1)]
-        shares[name] = np.isin(best, list(causes)).mean()
-    return shares
+@pytest.fixture(scope="module")
+def survey():
+    world = household_survey(2_000, seed=1)
+    return world, *learnt(world)
 
 
-def test_the_gate_is_the_strongest_push_in_the_survey(survey):
-    gates = {"spouse_age": ["married"], "weekly_hours": ["employed"], "commute": ["employed"]}
-    shares = strongest(survey, gates)
-    print(shares)
-    assert min(shares.values()) > 0.9
-
-
-def test_the_gate_is_the_strongest_push_in_the_network():
-    """D2 is meaningful by C1, C2 and D1; D3 where D2 is 1 or missing."""
+@pytest.fixture(scope="module")
+def network():
     world = bayesian_network(6_000, 10, seed=0)
-    shares = strongest(world, {"D2": ["D1", "C2"]})
-    print(shares)
-    assert shares["D2"] > 0.9
+    return world, *learnt(world)
+
+
+def share_pushed_by(learnt_world, column, gates):
+    """Share of truly meaningful cells whose strongest push is a gate, where gates are seen."""
+    world, values, names, evidence = learnt_world
+    seen = world.observed_table[gates].notna().all(axis=1)
+    rows = np.flatnonzero(world.meaningful[column] & seen)
+    pushes = why(evidence, values, rows, names.index(column)).pushes
+    return np.isin(np.array(names)[pushes.argmax(axis=1)], gates).mean()
+
+
+@pytest.mark.parametrize(
+    ("column", "gate"),
+    [("spouse_age", "married"), ("weekly_hours", "employed"), ("commute", "employed")],
+)
+def test_the_gate_is_the_strongest_push_in_the_survey(survey, column, gate):
+    assert share_pushed_by(survey, column, [gate]) > 0.9
+
+
+def test_the_gates_are_the_strongest_push_in_the_network(network):
+    """D2 is meaningful by C1, C2 and D1 together; D3 where D2 is 1 or meaningful."""
+    assert share_pushed_by(network, "D2", ["C2", "D1"]) > 0.9
+    assert share_pushed_by(network, "D3", ["D2"]) > 0.9
+
+
+def test_that_a_cell_is_missing_pushes_too(network):
+    """Beside a missing D2, D3 is more often meaningful."""
+    _, values, names, evidence = network
+    d2, d3 = names.index("D2"), names.index("D3")
+    rows = np.flatnonzero(np.isnan(values[:, [d2, d3]]).all(axis=1))
+    assert (why(evidence, values, rows, d3).pushes[:, d2] > 0).mean() > 0.95
+
+
+@pytest.mark.parametrize("mechanism", ["mcar", "mar"])
+def test_base_and_pushes_add_up_to_the_excess(mechanism):
+    """Where losses depend on context, what a driver adds to them is taken off its push."""
+    values, _, evidence = learnt(
+        bayesian_network(6_000, 10, mechanism=mechanism, loss_rate=0.2, seed=0)
+    )
+    assert bool(evidence.drivers) == (mechanism == "mar")
+    rows = np.flatnonzero(np.isnan(values[:, 3]))[:200]
+    found = why(evidence, values, rows, 3)
+    column, folds = evidence.columns[3], folds_of(values, evidence.n_folds)[rows]
+    rho = column.loss.rate(evidence.scores.of(values[rows]))
+    q = np.concatenate(
+        [
+            column.trees[fold].logit(np.delete(values[[row]], 3, axis=1))
+            for row, fold in zip(rows, folds, strict=True)
+        ]
+    )
+    np.testing.assert_allclose(found.base + found.pushes.sum(axis=1), q - logit(rho), atol=1e-9)
+    assert len(np.unique(found.base.round(9))) <= evidence.n_folds, "one for each set of trees"
+    assert (found.pushes[:, 3] == 0).all()
+
+
+def test_rates_are_those_that_the_calls_rest_on(survey):
+    _, values, names, evidence = survey
+    column = names.index("commute")
+    rows = np.flatnonzero(np.isnan(values[:, column]))
+    found = why(evidence, values, rows, column).judged.probability
+    np.testing.assert_array_equal(found, evidence.judge(values)[column].probability[rows])
+
+
+def test_typical_cells_are_a_column_s_own_and_no_rows():
+    values = np.column_stack([np.arange(1_000.0), np.arange(1_000.0)[::-1]])
+    values[:250, 0] = np.nan
+    typical = typical_cells(values)
+    assert typical.shape == (256, 2)
+    assert np.isnan(typical[:, 0]).mean() == pytest.approx(0.25)
+    assert np.nanmedian(typical[:, 0]) == pytest.approx(625, abs=5)
+    np.testing.assert_array_equal(typical[:, 1], np.sort(typical[:, 1]))
+    np.testing.assert_array_equal(typical_cells(values[::-1]), typical)
+    few = typical_cells(np.array([[1.0], [2.0], [np.nan]]))[:, 0]
+    assert len(few) == 256, "a saved model tells nothing of how many rows there were"
+    assert [(few == 1).mean(), (few == 2).mean(), np.isnan(few).mean()] == pytest.approx(
+        [1 / 3] * 3, abs=0.01
+    )
+
+
+def test_a_column_without_trees_has_no_pushes():
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(100, 2))
+    values[:5, 1] = np.nan
+    evidence = gather(values, np.isnan(values), np.zeros(2, dtype=int), [1], rng.random((100, 2)))
+    assert (why(evidence, values, np.arange(5), 1).pushes == 0).all()

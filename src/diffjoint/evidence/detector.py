@@ -1,6 +1,6 @@
 """P(meaningful) of every missing cell, from who is missing beside whom."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -29,6 +29,15 @@ NO_OTHER_COLUMN = (
     "lost. Each column's lowest rate is taken for its losses: cells that are meaningful everywhere "
     "alike will be taken for lost. Set loss_rate if you know it."
 )
+ALL_SEARCHED = (
+    "Every column is in mm_columns, so that none tells how often cells are lost. Each column's "
+    "lowest rate is taken for its losses: cells that are meaningful everywhere alike will be taken "
+    "for lost. Leave columns that cannot be meaningful out of mm_columns, or set loss_rate."
+)
+FLAT, FLAT_SHARE, FLAT_QUANTILE, FLAT_ROWS = 0.05, 0.5, 0.25, 2_000
+"""A column is in excess alike everywhere if even the lower quarter of its rows is, by this much."""
+MOSTLY = 0.5
+"""Share of meaningful cells from which on losses are no likely explanation."""
 TOGETHER = 0.3
 """Correlation of two columns' losses beyond which cells seem to get lost together."""
 DISAGREE = 3.0
@@ -112,6 +121,7 @@ def gather(
     *,
     loss_rate: float | Mapping[int, float] | None = None,
     known: Values | None = None,
+    names: Sequence[str] = (),
     seed: int = 0,
     tick: Callable[[], object] = lambda: None,
 ) -> Evidence:
@@ -131,6 +141,8 @@ def gather(
         P(lost) of regular cells, for all searched columns or by position; estimated if None.
     known : array of shape (n_rows, n_columns), optional
         1 for cells known to be meaningful, 0 for known to be lost, NaN elsewhere.
+    names : sequence of str
+        What to call the columns in doubts; their positions if not given.
     tick : callable
         Called twice for each searched column, when it has been learnt alone and in turn.
     """
@@ -155,6 +167,8 @@ def gather(
             seed,
         )
         tick()
+    flat = [j for j in searched if _is_flat(columns[j], j, values, gaps, folds, scored, levels[j])]
+    doubts += _doubts_on_levels([names[j] if names else f"column {j}" for j in flat])
     known = np.full(values.shape, np.nan) if known is None else known
     evidence = Evidence(
         n_levels, n_folds, scores, tuple(drivers), columns, {}, typical_cells(values), doubts
@@ -172,9 +186,8 @@ def folds_of(values: Values, n_folds: int) -> NDArray[np.int64]:
 
 
 def typical_cells(values: Values) -> Values:
-    """Equally spaced order statistics of each column on its own: no row is kept."""
-    n_kept = min(N_TYPICAL, len(values))
-    places = ((np.arange(n_kept) + 0.5) / n_kept * len(values)).astype(int)
+    """Equally spaced order statistics of each column on its own: equally many, and no row."""
+    places = ((np.arange(N_TYPICAL) + 0.5) / N_TYPICAL * len(values)).astype(int)
     cells: Values = np.sort(values, axis=0)[places]
     return cells
 
@@ -238,7 +251,7 @@ def _levels(
     rates = n_lost[n_lost > 0] / len(gaps)
     if n_lost.sum() < FEWEST:
         levels |= {j: Level(None) for j in searched if j not in levels}
-        return levels, (NO_OTHER_COLUMN,)
+        return levels, (NO_OTHER_COLUMN if len(others) else ALL_SEARCHED,)
     shared = float((rates**2).sum() / rates.sum())
     levels |= {j: Level(shared) for j in searched if j not in levels}
     counted = n_lost[n_lost >= FEWEST] / len(gaps)
@@ -275,3 +288,35 @@ def _doubts_on_columns(
             "missing alone, not by their rows."
         )
     return tuple(doubts)
+
+
+def _is_flat(
+    learnt: ColumnEvidence,
+    column: int,
+    values: Values,
+    gaps: Cells,
+    folds: NDArray[np.int64],
+    scores: Values,
+    level: Level,
+) -> bool:
+    """Whether a column is missing more than others lose, about alike in all rows."""
+    n_missing = int(gaps[:, column].sum())
+    few = min(n_missing, len(gaps) - n_missing) < FEWEST
+    if few or level.is_given or level.rate is None:
+        return False
+    rows = np.linspace(0, len(values) - 1, min(len(values), FLAT_ROWS)).astype(int)
+    features = np.delete(values[rows], column, axis=1)
+    mm_rate = learnt.judge(features, folds[rows], scores[rows]).mm_rate
+    flat = np.quantile(mm_rate, FLAT_QUANTILE) > max(FLAT, FLAT_SHARE * mm_rate.mean())
+    return bool(flat and mm_rate.mean() < MOSTLY)
+
+
+def _doubts_on_levels(flat: list[str]) -> tuple[str, ...]:
+    if not flat:
+        return ()
+    return (
+        f"Cells of {', '.join(flat)} are missing more often than cells are lost elsewhere, and "
+        "about equally often in all rows. Whether they are meaningful or this column loses more "
+        "cannot be told from the table: the loss rate of the other columns is taken. Set loss_rate "
+        "for it if you know better.",
+    )
