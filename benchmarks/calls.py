@@ -19,7 +19,7 @@ import pandas as pd
 from benchmarks.bayes_limit import MECHANISMS, RATIOS, SEEDS
 from benchmarks.bayes_limit import RESULTS as LIMITS
 from benchmarks.pages import show_in, write
-from diffjoint import SelectiveImputer
+from diffjoint import Imputation, SelectiveImputer
 from diffjoint.metrics import lost_accuracy, lost_errors, mm_scores, token_accuracy
 from diffjoint.simulate import World, make_world
 
@@ -34,22 +34,24 @@ TABLES = (
 LEAST: dict[str, Any] = {
     **dict.fromkeys(("n_draws", "max_epochs"), 1),
     "n_steps": 2,
+    "width": 8,
+    "unseen": "keep",
 }
+"""As little training as there can be; levels that are in test rows alone stay as they are."""
 KEYS = ["world", "mechanism", "ratio", "seed"]
+
+
+def calls_on_test(world: World) -> Imputation:
+    """What is said of the test rows by an imputer that has seen the train rows."""
+    imputer = SelectiveImputer(
+        world.mm_columns, column_kinds=world.column_kinds, random_state=world.seed, **LEAST
+    )
+    return imputer.fit(world.train.observed_table).impute(world.test.observed_table)
 
 
 def measure(world: World) -> dict[str, float]:
     """Scores on the world's test rows; accuracies, and scores of calls but Brier's, in percent."""
-    imputer = SelectiveImputer(
-        world.mm_columns,
-        column_kinds=world.column_kinds,
-        unseen="missing",
-        random_state=world.seed,
-        width=8,
-        **LEAST,
-    )
-    test = world.test
-    result = imputer.fit(world.train.observed_table).impute(test.observed_table)
+    test, result = world.test, calls_on_test(world)
     scores = mm_scores(test, result.meaningful, result.probability)
     percent = {name: 100 * scores[name] for name in ("precision", "recall", "f1", "auc")}
     errors = lost_errors(test, result.table)

@@ -21,7 +21,7 @@ FLOORS = [
         "knowledge",
     },
     {"algorithm"},
-    {"model", "checkpoint", "complete"},
+    {"model", "checkpoint", "complete", "explain"},
     {"imputer"},
     {"demo"},
     {"cli"},

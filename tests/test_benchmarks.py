@@ -2,9 +2,19 @@
 
 import json
 
+import numpy as np
 import pandas as pd
 import pytest
-from benchmarks import bayes_limit, calls, check_limit, downstream, pages, reduced_paper, worlds
+from benchmarks import (
+    bayes_limit,
+    calls,
+    calls_columns,
+    check_limit,
+    downstream,
+    pages,
+    reduced_paper,
+    worlds,
+)
 
 from diffjoint.simulate import bayesian_network, household_survey
 
@@ -120,3 +130,39 @@ def test_calls_are_measured_and_results_kept(tmp_path, monkeypatch, capsys):
     calls.main(["--quick", "--results", str(tmp_path)])
     assert "| 12.5 (" in capsys.readouterr().out
     assert "not run" in calls.real_table(pd.DataFrame(columns=calls.KEYS))
+
+
+def test_columns_are_measured_beside_one_answer_for_all(tmp_path, capsys):
+    calls_columns.main(["--quick", "--results", str(tmp_path)])
+    results = pd.read_csv(tmp_path / "calls_columns.csv")
+    assert results["column"].tolist() == ["C1", "D2", "D3"]
+    assert (results["z"] > 3).tolist() == [False, True, True]
+    assert results["z"].min() > -3
+    assert "not run" in capsys.readouterr().out
+
+
+def test_a_single_answer_is_beaten_by_what_the_truth_says():
+    """Of 100 missing cells 60 are meaningful; the calls have 10 of these and 5 others wrong."""
+    truly = pd.Series(np.arange(100) < 60)
+    called = truly.copy()
+    called[:10], called[60:65] = False, True
+    found = calls_columns.beside_one_answer(truly, called)
+    assert found["calls"] == 85.0
+    assert (found["all_meaningful"], found["none_meaningful"]) == (60.0, 40.0)
+    assert found["z"] == pytest.approx((35 - 10) / np.sqrt(45))
+
+
+def test_columns_below_are_listed():
+    columns = ["world", "ratio", "column", "n_missing", "calls", "all_meaningful"]
+    rows = [
+        ["thyroid-disease", 10, "T3", 253, 60.0, 71.5],
+        ["thyroid-disease", 10, "TSH", 9, 80, 70],
+    ]
+    results = pd.DataFrame(rows, columns=columns).assign(none_meaningful=30.0, z=[-4.0, 2.0])
+    shown = calls_columns.columns_table(results)
+    assert "| thyroid-disease | 10 | 2 | 1 | 1 |" in shown
+    assert "| T3 | 253 | 60.0 |" in shown
+    assert "TSH" not in shown
+    life = [{"world": "a", "precision": 0.5, "recall": 0.5, "f1": 0.5, "auc": 0.6, "brier": 0.1}]
+    table = calls_columns.in_life_table(pd.DataFrame(life).assign(calibration_error=0.02))
+    assert "| a | 50.0 | 50.0 | 50.0 | 60.0 | 0.100 | 0.020 |" in table

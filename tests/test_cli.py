@@ -55,6 +55,43 @@ def test_impute_writes_everything_asked_for(survey_file, tmp_path, capsys):
     assert "pass-through" in shown.err
 
 
+def test_cells_to_review_are_counted_and_written(tmp_path, capsys):
+    source, listed = tmp_path / "survey.csv", tmp_path / "review.csv"
+    household_survey(600).observed_table.to_csv(source, index=False)
+    options = ["-m", "spouse_age,weekly_hours,commute", *SETTINGS]
+    code = run(
+        "impute", source, tmp_path / "out.csv", *options,
+        "--review", listed, "--model-out", tmp_path / "model",
+    )  # fmt: skip
+    assert code == 0
+    review = pd.read_csv(listed)
+    assert list(review) == ["row", "column", "probability", "call", "imputed", "reason"]
+    assert review["probability"].between(0.2, 0.8).all()
+    assert review["reason"].str.startswith("missing in ").all()
+    told = capsys.readouterr().err
+    assert f"{len(review):,} of these are doubtful: see " in told.replace("\n", " ")
+    again = tmp_path / "again.csv"
+    model, out = tmp_path / "model", tmp_path / "out2.csv"
+    assert run("transform", model, source, out, "--review", again) == 0
+    assert again.read_bytes() == listed.read_bytes()
+    assert run("transform", model, source, tmp_path / "out3.csv") == 0
+    assert "doubtful: --review FILE lists them" in capsys.readouterr().err
+    assert run("impute", source, listed, *options, "--review", listed) == 2
+
+
+@pytest.mark.filterwarnings("default::diffjoint.errors.UntypicalWarning")
+def test_doubts_are_told_once_and_again_in_transform(tmp_path, capsys):
+    source = tmp_path / "survey.csv"
+    table = household_survey(300).observed_table[["married", "spouse_age"]]
+    table.dropna(subset="married").to_csv(source, index=False)
+    assert run("fit", source, tmp_path / "model", "-m", "spouse_age", *SETTINGS) == 0
+    assert capsys.readouterr().err.count("nothing tells how often cells are lost") == 1
+    assert run("transform", tmp_path / "model", source, tmp_path / "out.csv") == 0
+    assert capsys.readouterr().err.count("nothing tells how often cells are lost") == 1
+    assert run("transform", tmp_path / "model", source, tmp_path / "out.csv", "-q") == 0
+    assert capsys.readouterr().err == ""
+
+
 def test_fit_then_transform_gives_what_impute_gives(survey_file, tmp_path):
     options = ["-m", "spouse_age", "-m", "commute", *SETTINGS, "--quiet"]
     assert run("impute", survey_file, tmp_path / "once.csv", *options) == 0

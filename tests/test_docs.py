@@ -6,7 +6,15 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from benchmarks import bayes_limit, calls, check_limit, downstream, reduced_paper, worlds
+from benchmarks import (
+    bayes_limit,
+    calls,
+    calls_columns,
+    check_limit,
+    downstream,
+    reduced_paper,
+    worlds,
+)
 
 from diffjoint.errors import FileError
 from diffjoint.simulate import WORLDS, make_world
@@ -40,7 +48,13 @@ def test_the_results_page_shows_the_measured_tables(made):
 
 
 @pytest.mark.parametrize(
-    ("name", "made"), [("network", calls.network_table), ("tables", calls.real_table)]
+    ("name", "made"),
+    [
+        ("network", calls.network_table),
+        ("tables", calls.real_table),
+        ("columns", calls_columns.columns_table),
+        ("in_life", calls_columns.in_life_table),
+    ],
 )
 def test_the_results_page_shows_the_calls(name, made):
     shown = made(pd.read_csv(calls.FOLDER / f"calls_{name}.csv"))

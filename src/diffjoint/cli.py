@@ -109,6 +109,14 @@ ProbaOut = Annotated[
 UncertaintyOut = Annotated[
     str | None, typer.Option(metavar="FILE", help="Write the spread of each imputed cell.")
 ]
+ReviewOut = Annotated[
+    str | None,
+    typer.Option(
+        "--review",
+        metavar="FILE",
+        help="Write the cells that a person should look at, and why: a row for each.",
+    ),
+]
 ModelOut = Annotated[Path | None, typer.Option(metavar="FILE", help="Save the fitted model.")]
 Preset = Annotated[str, typer.Option(help=f"How much effort: {', '.join(PRESETS)}.")]
 DetectorOption = Annotated[
@@ -230,6 +238,7 @@ def impute(
     mask_out: MaskOut = None,
     proba_out: ProbaOut = None,
     uncertainty_out: UncertaintyOut = None,
+    review: ReviewOut = None,
     model_out: ModelOut = None,
     preset: Preset = DEFAULT_PRESET,
     detector: DetectorOption = DEFAULT_DETECTOR,
@@ -249,7 +258,7 @@ def impute(
     quiet: Quiet = False,
 ) -> None:
     """Learn a table and complete it in one go."""
-    _check_outputs(out, mask_out, proba_out, uncertainty_out, model_out)
+    _check_outputs(out, mask_out, proba_out, uncertainty_out, review, model_out)
     file = _read(source, na_values, encoding, reason_codes=_reason_codes(codes))
     imputer = _new_imputer(
         file,
@@ -274,7 +283,8 @@ def impute(
     result = imputer.impute(file.table)
     if model_out is not None:
         imputer.save(model_out)
-    _write_results(result, file, out, mask_out, proba_out, uncertainty_out, quiet)
+    _write_review(imputer, result, file, review)
+    _write_results(result, file, out, mask_out, proba_out, uncertainty_out, review, quiet)
 
 
 @app.command(epilog="Example: [bold]diffjoint fit survey.csv survey.diffjoint -m spouse_age[/bold]")
@@ -340,6 +350,7 @@ def transform(
     mask_out: MaskOut = None,
     proba_out: ProbaOut = None,
     uncertainty_out: UncertaintyOut = None,
+    review: ReviewOut = None,
     na_values: NaValues = None,
     encoding: Encoding = "utf-8",
     unseen: UnseenLater = None,
@@ -349,14 +360,17 @@ def transform(
     quiet: Quiet = False,
 ) -> None:
     """Complete a table with a model that fit saved."""
-    _check_outputs(out, mask_out, proba_out, uncertainty_out, None)
+    _check_outputs(out, mask_out, proba_out, uncertainty_out, review, None)
     imputer = load(model, device=device)
     imputer.set_params(memory_limit=memory_limit, n_threads=threads, verbose=not quiet)
     if unseen is not None:
         imputer.set_params(unseen=unseen)
     file = _read(source, na_values, encoding, imputer.schema_, imputer.reason_codes)
+    for doubt in imputer.doubts_:
+        _say(f"Doubt that fit had: {doubt}", quiet)
     result = imputer.impute(file.table)
-    _write_results(result, file, out, mask_out, proba_out, uncertainty_out, quiet)
+    _write_review(imputer, result, file, review)
+    _write_results(result, file, out, mask_out, proba_out, uncertainty_out, review, quiet)
 
 
 @app.command()
@@ -631,6 +645,7 @@ def _write_results(
     mask_out: str | None,
     proba_out: str | None,
     uncertainty_out: str | None,
+    review: str | None,
     quiet: bool,
 ) -> None:
     write_file(out, result.table, file)
@@ -643,11 +658,23 @@ def _write_results(
         if path is not None:
             write_file(path, table)
     left = f", {result.n_left:,} left in columns carried along" if result.n_left else ""
+    where = "--review FILE lists them" if review is None else f"see {review}"
+    doubtful = f" {result.n_review:,} of these are doubtful: {where}." if result.n_review else ""
     _say(
         f"{result.n_observed:,} cells observed, {result.n_kept:,} kept as NA, "
-        f"{result.n_imputed:,} imputed{left}. Wrote {out}.",
+        f"{result.n_imputed:,} imputed{left}.{doubtful} Wrote {out}.",
         quiet,
     )
+
+
+def _write_review(
+    imputer: SelectiveImputer, result: Imputation, file: TableFile, path: str | None
+) -> None:
+    """The cells to review; the index of a frame read from a file says no more than the row."""
+    if path is None:
+        return
+    table = imputer.review(file.table, result)
+    write_file(path, table.drop(columns="index") if isinstance(table, pd.DataFrame) else table)
 
 
 def _show_schema(imputer: SelectiveImputer, file: TableFile, quiet: bool) -> None:

@@ -8,8 +8,9 @@ from collections.abc import Callable, Mapping
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
-from diffjoint.evidence import Evidence, gather, pack, unpack
+from diffjoint.evidence import Evidence, Why, gather, pack, unpack, why
 from diffjoint.keys import keyed_uniform
 from diffjoint.persist import Arrays
 from diffjoint.progress import Progress
@@ -29,6 +30,9 @@ class Belief(Protocol):
 
     def draw(self, observation: Observation, stream: int) -> Cells:
         """A mask in which the cells of a row agree with each other."""
+
+    def why(self, observation: Observation, rows: NDArray[np.intp], column: int) -> Why:
+        """Rates of a searched column's cells in some rows, and what the rows say for them."""
 
     def arrays(self) -> Arrays:
         """The belief as plain arrays."""
@@ -53,6 +57,10 @@ class EvidenceBelief:
         may_be = observation.candidates | observation.known_meaningful
         return self.evidence.draw(values, may_be, uniform, observation.known)
 
+    def why(self, observation: Observation, rows: NDArray[np.intp], column: int) -> Why:
+        """Rates of a searched column's cells in some rows, and what the rows say for them."""
+        return why(self.evidence, observation.values, rows, column)
+
     def arrays(self) -> Arrays:
         """The belief as plain arrays."""
         return pack(self.evidence)
@@ -76,6 +84,7 @@ def _by_evidence(
         loss_rate=loss_rate,
         known=observation.known,
         labelled=observation.labelled,
+        names=[column.name for column in columns],
         seed=seed % 2**32,
         tick=lambda: progress.advance(1),
     )

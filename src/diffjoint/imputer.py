@@ -42,6 +42,18 @@ from diffjoint.detect import (
 )
 from diffjoint.errors import InputError, UntypicalWarning
 from diffjoint.expect import Expectation, expectation_from, learn_values
+from diffjoint.explain import (
+    REVIEW_BAND,
+    Asked,
+    Band,
+    Explanation,
+    candidate_cells,
+    check_band,
+    explanations_table,
+    find_cell,
+    review_table,
+    within,
+)
 from diffjoint.knowledge import Knowledge, check_labels, know
 from diffjoint.model import (
     Model,
@@ -91,19 +103,25 @@ class Imputation:
         How likely the cell is meaningful; 0.0 at observed cells.
     uncertainty : float table of X's shape
         Spread of the drawn values; 0.0 at observed cells.
+    review : bool table of X's shape
+        True: the probability lies within ``review_band``, and a person should look at the cell.
     n_observed, n_kept, n_imputed, n_left : int
         Cells that were there, that are kept as NA, that were filled, and that are empty in
         columns carried along.
+    n_review : int
+        Cells that a person should look at.
     """
 
     table: Any
     meaningful: Any
     probability: Any
     uncertainty: Any
+    review: Any
     n_observed: int
     n_kept: int
     n_imputed: int
     n_left: int
+    n_review: int
 
 
 class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -138,6 +156,10 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         When a column has something to record, such as ``{"spouse_age": 'married == "yes"'}``: a
         missing cell is meaningful exactly where its rule fails. Where the rule asks for a
         missing cell, that cell's filled value decides.
+    review_band : pair of float, or None
+        P(meaningful) between which a person should look at a cell, see :meth:`review`. It changes
+        no call. With ``detector="paper"`` it is a band of scores, not of probabilities. None: no
+        cell is named.
     column_kinds : dict, optional
         Kind by column label, where the inferred one (see ``schema_``) is wrong: "continuous",
         "integer", "categorical", "datetime" or "pass-through".
@@ -196,6 +218,8 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         changed since the last pass, change of the imputed values in standard deviations.
     settings_ : Settings
         The numbers used.
+    doubts_ : tuple of str
+        What the calls rest on and the table cannot confirm; also warned of in ``fit``.
 
     Examples
     --------
@@ -225,6 +249,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         threshold: float | None = None,
         reason_codes: Mapping[Any, Any] | None = None,
         rules: Mapping[Any, str] | None = None,
+        review_band: Band | None = REVIEW_BAND,
         column_kinds: Mapping[Any, str] | None = None,
         unseen: str = "error",
         mm_output: MMOutput = "na",
@@ -265,6 +290,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.threshold = threshold
         self.reason_codes = reason_codes
         self.rules = rules
+        self.review_band = review_band
         self.column_kinds = column_kinds
         self.unseen = unseen
         self.mm_output = mm_output
@@ -370,27 +396,101 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def impute(self, X: Any, *, known_meaningful: Any = None, known_lost: Any = None) -> Imputation:
         """The completed table and all that was inferred, from one run of draws."""
+        return self._imputation(self._open(X, known_meaningful, known_lost))
+
+    def review(
+        self,
+        X: Any,
+        result: Imputation | None = None,
+        *,
+        known_meaningful: Any = None,
+        known_lost: Any = None,
+    ) -> Any:
+        """The cells that a person should look at, the most doubtful first.
+
+        Parameters
+        ----------
+        X : table with the columns of ``fit``
+        result : Imputation, optional
+            What :meth:`impute` said of X, if it is at hand; otherwise it is asked.
+
+        Returns
+        -------
+        table
+            In X's container (pandas for an array), one row per cell whose probability lies within
+            ``review_band``: ``row`` (position), ``index`` (label, pandas only), ``column``,
+            ``probability``, ``call``, ``imputed`` (what a cell called lost was filled with, as
+            text) and ``reason``.
+        """
+        if check_band(self.review_band) is None:
+            raise InputError(
+                "review_band is None, so that no cell is to be reviewed. Set it, such as "
+                f"set_params(review_band={REVIEW_BAND})."
+            )
         question = self._open(X, known_meaningful, known_lost)
-        table, gaps = question.table, question.gaps
-        inferred = self._infer(question)
-        state = question.known.settle(inferred.state)
-        meaningful = state.meaningful
-        is_missing = np.column_stack([table.missing(i) for i in range(table.n_columns)])
-        n_left = int(is_missing.sum()) - int(is_missing[:, self.schema_.modelled_positions].sum())
-        units = np.array([column.unit for column in self.schema_.modelled])
-        uncertainty = np.where(gaps, inferred.uncertainty / units, 0.0)
-        cells = (meaningful, inferred.meaningful_score, uncertainty)
-        frames = [table.like(spread(part, table, self.schema_)) for part in cells]
-        return Imputation(
-            table=self._complete(question, state),
-            meaningful=frames[0],
-            probability=frames[1],
-            uncertainty=frames[2],
-            n_observed=is_missing.size - int(gaps.sum()) - n_left,
-            n_kept=int(meaningful.sum()),
-            n_imputed=int(gaps.sum()) - int(meaningful.sum()),
-            n_left=n_left,
+        return review_table(
+            question.table,
+            self._imputation(question) if result is None else result,
+            self.schema_,
+            self._asked(question) if self._model.belief else None,
         )
+
+    def explain(
+        self,
+        X: Any,
+        cell: tuple[int, Hashable] | None = None,
+        *,
+        known_meaningful: Any = None,
+        known_lost: Any = None,
+    ) -> Any:
+        """Why missing cells are called meaningful or lost.
+
+        Parameters
+        ----------
+        X : table with the columns of ``fit``
+        cell : (row, column), optional
+            A row's position and a column's label; all missing cells of ``mm_columns`` if None.
+
+        Returns
+        -------
+        Explanation or table
+            For one cell an object to print. Otherwise a table in X's container (pandas for an
+            array) with one row per cell: ``row``, ``index`` (pandas only), ``column``,
+            ``missing_rate`` (q), ``loss_rate`` (rho), ``mm_rate`` (phi), ``probability``,
+            ``call``, ``towards_meaningful`` and ``towards_lost``: the strongest pushes in words.
+
+        Notes
+        -----
+        A push is what another cell of the row multiplies the odds of being missing by, beyond
+        those of being lost: its Shapley value, against rows that hold there what others do.
+
+        Examples
+        --------
+        >>> from diffjoint.simulate import household_survey
+        >>> world = household_survey(600)
+        >>> imputer = SelectiveImputer(world.mm_columns, n_iterations=1, max_epochs=1, n_draws=2)
+        >>> survey = world.observed_table
+        >>> imputer = imputer.fit(survey)
+        >>> unmarried = (survey["married"] == "no") & survey["spouse_age"].isna()
+        >>> why = imputer.explain(survey, (int(unmarried.to_numpy().argmax()), "spouse_age"))
+        >>> why.call, why.pushes[0].column, why.pushes[0].value
+        ('meaningful', 'married', 'no')
+        """
+        question = self._open(X, known_meaningful, known_lost)
+        asked = self._asked(question)
+        candidates = asked.observation.candidates
+        if cell is None:
+            return explanations_table(question.table, asked.explain(candidate_cells(candidates)))
+        found: Explanation = asked.explain(
+            [find_cell(cell, question.table, self.schema_, candidates)]
+        )[0]
+        return found
+
+    @property
+    def doubts_(self) -> tuple[str, ...]:
+        """What the calls rest on and the table cannot confirm."""
+        check_is_fitted(self)
+        return self._model.belief.doubts if self._model.belief else ()
 
     def sample(
         self,
@@ -544,6 +644,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         check_choice("detector", self.detector, tuple(DETECTORS))
         check_choice("unseen", self.unseen, UNSEEN)
         check_choice("mm_output", self.mm_output, get_args(MMOutput))
+        check_band(self.review_band)
         parse_bytes(self.memory_limit)
         if self.n_threads is not None:
             check_whole("n_threads", self.n_threads, 1)
@@ -695,6 +796,23 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         space, seed = self._model.space, self._model.seed
         return observe(question.values, question.gaps, space, seed, question.known)
 
+    def _asked(self, question: "_Question") -> Asked:
+        """Who can explain the cells of a table, if anyone can."""
+        belief = self._model.belief
+        if belief is None and not self._model.space.mm:
+            raise InputError(
+                "There is nothing to explain: no column was searched in fit, so that every missing "
+                "cell is taken for lost. Fit with mm_columns."
+            )
+        if belief is None:
+            raise InputError(
+                f"explain is for detector={DEFAULT_DETECTOR!r}; this imputer was fitted with "
+                f"detector={self.detector!r}, which decides by how much drawn values disagree. "
+                "Look at uncertainty(X), or fit with the other detector."
+            )
+        observation = self._observe(question)
+        return Asked(question.table, observation, self.schema_, belief, self.settings_.threshold)
+
     def _infer(self, question: "_Question") -> Aggregated:
         """What the model says of a table; what it said in ``fit`` if this is that table."""
         if self._is_of_fit(question):
@@ -702,6 +820,32 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         with self._running() as progress:
             limit = parse_bytes(self.memory_limit)
             return self._model.infer(self._observe(question), limit, progress)
+
+    def _imputation(self, question: "_Question") -> Imputation:
+        band = check_band(self.review_band)
+        table, gaps = question.table, question.gaps
+        inferred = self._infer(question)
+        state = question.known.settle(inferred.state)
+        meaningful = state.meaningful
+        review = within(band, inferred.meaningful_score, self._observe(question).candidates)
+        is_missing = np.column_stack([table.missing(i) for i in range(table.n_columns)])
+        n_left = int(is_missing.sum()) - int(is_missing[:, self.schema_.modelled_positions].sum())
+        units = np.array([column.unit for column in self.schema_.modelled])
+        uncertainty = np.where(gaps, inferred.uncertainty / units, 0.0)
+        cells = (meaningful, inferred.meaningful_score, uncertainty, review)
+        frames = [table.like(spread(part, table, self.schema_)) for part in cells]
+        return Imputation(
+            table=self._complete(question, state),
+            meaningful=frames[0],
+            probability=frames[1],
+            uncertainty=frames[2],
+            review=frames[3],
+            n_observed=is_missing.size - int(gaps.sum()) - n_left,
+            n_kept=int(meaningful.sum()),
+            n_imputed=int(gaps.sum()) - int(meaningful.sum()),
+            n_left=n_left,
+            n_review=int(review.sum()),
+        )
 
     def _complete(self, question: "_Question", state: JointState) -> Any:
         return complete(
@@ -756,6 +900,8 @@ def load(path: str | os.PathLike[str], *, device: str = "auto") -> SelectiveImpu
         params["mm_columns"] = [_label(label) for label in params["mm_columns"]]
     for name in MAPPINGS:
         params[name] = _mapping(params[name])
+    if params["review_band"] is not None:
+        params["review_band"] = tuple(params["review_band"])
     imputer = SelectiveImputer(**params, device=device)
     imputer.settings_ = Settings(**facts["settings"])
     imputer.schema_ = Schema.from_json(facts["schema"])

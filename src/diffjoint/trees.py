@@ -49,9 +49,13 @@ class Trees:
     level_codes: Values
     level_starts: NDArray[np.int64]
 
+    def numbers(self, features: Values) -> Values:
+        """Features as the trees see them: levels as what stands for them."""
+        return _as_numbers(features, self.level_codes, self.level_starts)
+
     def predict(self, features: Values) -> Values:
         """The sums for every row, shape (n_rows, n_outputs)."""
-        numbers = _as_numbers(features, self.level_codes, self.level_starts)
+        numbers = self.numbers(features)
         total = np.tile(self.baseline, (len(features), 1))
         rows = np.arange(len(features))
         for root, output in zip(self.roots, self.output, strict=True):

@@ -6,7 +6,7 @@ from scipy.special import expit
 
 from diffjoint.evidence import gather, pack, unpack
 from diffjoint.evidence.column import Judged
-from diffjoint.evidence.detector import NO_OTHER_COLUMN, folds_of
+from diffjoint.evidence.detector import ALL_SEARCHED, NO_OTHER_COLUMN, folds_of
 from diffjoint.evidence.losses import LossModel, constant_loss, find_drivers
 from diffjoint.evidence.missing import LEARNER, learn_missing
 from diffjoint.metrics import mm_scores, token_accuracy
@@ -240,6 +240,7 @@ def test_packed_evidence_comes_back(network, evidence):
     np.testing.assert_array_equal(
         again.probability(values, np.isnan(values)), evidence.probability(values, np.isnan(values))
     )
+    np.testing.assert_array_equal(again.typical, evidence.typical)
     uniform, unknown = np.random.default_rng(0).random(values.shape), np.full(values.shape, np.nan)
     np.testing.assert_array_equal(
         again.draw(values, np.isnan(values), uniform, unknown),
@@ -269,6 +270,50 @@ def test_a_lone_column_can_be_searched():
     values[:60] = np.nan
     evidence = gather(values, np.isnan(values), np.zeros(1, dtype=int), [0], np.zeros((200, 1)))
     assert len(set(evidence.probability(values, np.isnan(values))[:60, 0])) == 1
+
+
+@pytest.mark.parametrize("n_columns", [1, 3])
+def test_without_any_other_column_a_doubt_says_so(n_columns):
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(1_000, n_columns))
+    values[rng.random(values.shape) < 0.3] = np.nan
+    uniform, n_levels = rng.random(values.shape), np.zeros(n_columns, dtype=int)
+    everything = range(n_columns)
+    evidence = gather(values, np.isnan(values), n_levels, everything, uniform)
+    assert evidence.doubts == (ALL_SEARCHED,)
+    assert unpack(pack(evidence)).doubts == evidence.doubts
+    given = gather(values, np.isnan(values), n_levels, everything, uniform, loss_rate=0.1)
+    assert given.doubts == ()
+    likely = given.probability(values, np.isnan(values))[np.isnan(values)]
+    assert likely.mean() == pytest.approx((0.3 - 0.1) / 0.9 / 0.3, abs=0.08)
+
+
+def test_a_column_that_may_lose_by_its_own_rate_raises_a_doubt():
+    """A tenth is lost elsewhere, 40% here and whatever the row holds: meaning or loss?"""
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(3_000, 4))
+    values[rng.random(values.shape) < 0.1] = np.nan
+    values[rng.random(3_000) < 0.4, 2] = np.nan
+    values[values[:, 0] > 0, 3] = np.nan
+    uniform, n_levels = rng.random(values.shape), np.zeros(4, dtype=int)
+    names = ["a", "b", "flat", "gated"]
+    evidence = gather(values, np.isnan(values), n_levels, [2, 3], uniform, names=names)
+    assert [doubt.split(" are missing")[0] for doubt in evidence.doubts] == ["Cells of flat"]
+    given = gather(values, np.isnan(values), n_levels, [2, 3], uniform, loss_rate={2: 0.4})
+    assert given.doubts == ()
+
+
+def test_every_doubt_comes_back():
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(2_000, 4))
+    values[rng.random(2_000) < 0.02, 0] = np.nan
+    values[rng.random(2_000) < 0.4, 1] = np.nan
+    values[:10, 2] = np.nan
+    evidence = gather(
+        values, np.isnan(values), np.zeros(4, dtype=int), [2], rng.random(values.shape)
+    )
+    assert len(evidence.doubts) == 2
+    assert unpack(pack(evidence)).doubts == evidence.doubts
 
 
 @pytest.mark.parametrize("loss_rate", [0.005, None])

@@ -3,5 +3,6 @@
 from diffjoint.evidence.column import Judged
 from diffjoint.evidence.detector import Evidence, gather
 from diffjoint.evidence.packing import pack, unpack
+from diffjoint.evidence.why import Why, why
 
-__all__ = ["Evidence", "Judged", "gather", "pack", "unpack"]
+__all__ = ["Evidence", "Judged", "Why", "gather", "pack", "unpack", "why"]

@@ -91,15 +91,21 @@ class ColumnEvidence:
 
     def judge(self, features: Values, folds: NDArray[np.int64], scores: Values) -> Judged:
         """The three rates for every row."""
-        rho = self.loss.rate(scores)
-        excess = _logits(self.trees, features, folds) - _logit(rho)
-        phi = np.zeros(len(excess))
+        return self.judge_excess(self.excess_of(features, folds, scores), folds, scores)
+
+    def judge_excess(self, excess: Values, folds: NDArray[np.int64], scores: Values) -> Judged:
+        """The three rates for every row, from how far it is in excess."""
+        rho, phi = self.loss.rate(scores), np.zeros(len(excess))
         for fold, knots in enumerate(zip(self.excess, self.mm_rate, strict=True)):
             inside = folds == fold
             phi[inside] = np.interp(excess[inside], *knots)
         if (self.slope, self.shift) != NONE:
             phi = corrected(phi, rho, self.slope, self.shift)
         return Judged(rho + (1 - rho) * phi, rho, phi)
+
+    def excess_of(self, features: Values, folds: NDArray[np.int64], scores: Values) -> Values:
+        """Logit q - logit rho for every row: P(meaningful) rises with it."""
+        return _logits(self.trees, features, folds) - _logit(self.loss.rate(scores))
 
 
 def fit_column(

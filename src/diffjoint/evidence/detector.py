@@ -1,6 +1,6 @@
 """P(meaningful) of every missing cell, from who is missing beside whom."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -21,6 +21,8 @@ Values = NDArray[np.float64]
 Cells = NDArray[np.bool_]
 
 N_FOLDS, N_FOLDS_LARGE, LARGE = 10, 3, 50_000
+N_TYPICAL = 256
+"""Cells of each column that are kept to tell what other rows hold."""
 FEWEST = 20
 """Lost cells of a column below which its rate says little."""
 NO_OTHER_COLUMN = (
@@ -28,6 +30,15 @@ NO_OTHER_COLUMN = (
     "lost. Each column's lowest rate is taken for its losses: cells that are meaningful everywhere "
     "alike will be taken for lost. Set loss_rate if you know it."
 )
+ALL_SEARCHED = (
+    "Every column is in mm_columns, so that none tells how often cells are lost. Each column's "
+    "lowest rate is taken for its losses: cells that are meaningful everywhere alike will be taken "
+    "for lost. Leave columns that cannot be meaningful out of mm_columns, or set loss_rate."
+)
+FLAT, FLAT_SHARE, FLAT_QUANTILE, FLAT_ROWS = 0.05, 0.5, 0.25, 2_000
+"""A column is in excess alike everywhere if even the lower quarter of its rows is, by this much."""
+MOSTLY = 0.5
+"""Share of meaningful cells from which on losses are no likely explanation."""
 TOGETHER = 0.3
 """Correlation of two columns' losses beyond which cells seem to get lost together."""
 DISAGREE = 3.0
@@ -50,6 +61,8 @@ class Evidence:
         What was learnt of each searched column, by position.
     in_turn : dict
         The same, given also which cells of the searched columns before it are meaningful.
+    typical : array of shape (n_typical, n_columns)
+        What each column holds, NaN included, in ascending order: cells, not rows.
     doubts : tuple of str
         What the answer rests on and the table cannot confirm.
     """
@@ -60,6 +73,7 @@ class Evidence:
     drivers: tuple[int, ...]
     columns: Mapping[int, ColumnEvidence]
     in_turn: Mapping[int, ColumnEvidence]
+    typical: Values
     doubts: tuple[str, ...] = ()
 
     def judge(self, values: Values) -> dict[int, Judged]:
@@ -109,6 +123,7 @@ def gather(
     loss_rate: float | Mapping[int, float] | None = None,
     known: Values | None = None,
     labelled: Cells | None = None,
+    names: Sequence[str] = (),
     seed: int = 0,
     tick: Callable[[], object] = lambda: None,
 ) -> Evidence:
@@ -130,6 +145,8 @@ def gather(
         1 for cells known to be meaningful, 0 for known to be lost, NaN elsewhere.
     labelled : bool array of shape (n_rows, n_columns), optional
         Known cells that were looked up one by one: they may correct what is said of others.
+    names : sequence of str
+        What to call the columns in doubts; their positions if not given.
     tick : callable
         Called twice for each searched column, when it has been learnt alone and in turn.
     """
@@ -159,7 +176,11 @@ def gather(
         judged = alone.judge(rest, folds, scored)
         columns[j] = _corrected(alone, judged, gaps[:, j], looked_up[:, j])
         tick()
-    evidence = Evidence(n_levels, n_folds, scores, tuple(drivers), columns, {}, doubts)
+    flat = [j for j in searched if _is_flat(columns[j], j, values, gaps, folds, scored, levels[j])]
+    doubts += _doubts_on_levels([names[j] if names else f"column {j}" for j in flat])
+    evidence = Evidence(
+        n_levels, n_folds, scores, tuple(drivers), columns, {}, typical_cells(values), doubts
+    )
     return _with_turns(evidence, values, gaps, uniform, known, looked_up, seed, tick)
 
 
@@ -170,6 +191,13 @@ def folds_of(values: Values, n_folds: int) -> NDArray[np.int64]:
     with them all that is known of such rows.
     """
     return (row_keys(values, seed=0).view(np.uint64) % np.uint64(n_folds)).astype(np.int64)
+
+
+def typical_cells(values: Values) -> Values:
+    """Equally spaced order statistics of each column on its own: equally many, and no row."""
+    places = ((np.arange(N_TYPICAL) + 0.5) / N_TYPICAL * len(values)).astype(int)
+    cells: Values = np.sort(values, axis=0)[places]
+    return cells
 
 
 def _with_turns(
@@ -241,7 +269,7 @@ def _levels(
     rates = n_lost[n_lost > 0] / len(gaps)
     if n_lost.sum() < FEWEST:
         levels |= {j: Level(None) for j in searched if j not in levels}
-        return levels, (NO_OTHER_COLUMN,)
+        return levels, (NO_OTHER_COLUMN if len(others) else ALL_SEARCHED,)
     shared = float((rates**2).sum() / rates.sum())
     levels |= {j: Level(shared) for j in searched if j not in levels}
     counted = n_lost[n_lost >= FEWEST] / len(gaps)
@@ -278,3 +306,35 @@ def _doubts_on_columns(
             "missing alone, not by their rows."
         )
     return tuple(doubts)
+
+
+def _is_flat(
+    learnt: ColumnEvidence,
+    column: int,
+    values: Values,
+    gaps: Cells,
+    folds: NDArray[np.int64],
+    scores: Values,
+    level: Level,
+) -> bool:
+    """Whether a column is missing more than others lose, about alike in all rows."""
+    n_missing = int(gaps[:, column].sum())
+    few = min(n_missing, len(gaps) - n_missing) < FEWEST
+    if few or level.is_given or level.rate is None:
+        return False
+    rows = np.linspace(0, len(values) - 1, min(len(values), FLAT_ROWS)).astype(int)
+    features = np.delete(values[rows], column, axis=1)
+    mm_rate = learnt.judge(features, folds[rows], scores[rows]).mm_rate
+    flat = np.quantile(mm_rate, FLAT_QUANTILE) > max(FLAT, FLAT_SHARE * mm_rate.mean())
+    return bool(flat and mm_rate.mean() < MOSTLY)
+
+
+def _doubts_on_levels(flat: list[str]) -> tuple[str, ...]:
+    if not flat:
+        return ()
+    return (
+        f"Cells of {', '.join(flat)} are missing more often than cells are lost elsewhere, and "
+        "about equally often in all rows. Whether they are meaningful or this column loses more "
+        "cannot be told from the table: the loss rate of the other columns is taken. Set loss_rate "
+        "for it if you know better.",
+    )

@@ -18,6 +18,8 @@ def pack(evidence: Evidence) -> Arrays:
         "searched": np.array(list(evidence.columns), dtype=np.int64),
         "centre": evidence.scores.centre,
         "spread": evidence.scores.spread,
+        "typical": evidence.typical,
+        "doubts": np.frombuffer("\n".join(evidence.doubts).encode(), dtype=np.uint8),
     }
     arrays |= end_to_end("level_scores", evidence.scores.level_scores)
     for name in ("excess", "mm_rate"):
@@ -51,4 +53,6 @@ def unpack(arrays: Arrays) -> Evidence:
         drivers=tuple(arrays["drivers"].tolist()),
         columns=dict(zip(searched, columns[: len(searched)], strict=True)),
         in_turn=dict(zip(searched, columns[len(searched) :], strict=True)),
+        typical=arrays["typical"],
+        doubts=tuple(arrays["doubts"].tobytes().decode().splitlines()),
     )

@@ -248,6 +248,11 @@ def objects(series: nw.Series[Any]) -> list[Any]:
     return [None if gone else value for value, gone in zip(series.to_list(), missing, strict=True)]
 
 
+def cells_of(series: nw.Series[Any], rows: NDArray[np.intp]) -> list[Any]:
+    """Some cells of a column as Python objects, None where missing."""
+    return objects(series[rows.tolist()])
+
+
 def with_cells(
     series: nw.Series[Any], rows: NDArray[np.intp], cells: Sequence[Any]
 ) -> nw.Series[Any]:

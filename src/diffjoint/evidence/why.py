@@ -1,0 +1,212 @@
+"""Which other cells of a row speak for a missing cell's being meaningful, and which against.
+
+P(meaningful) rises with logit q - logit rho: how much likelier the cell is missing than lost. Each
+other cell's push is its Shapley value in that sum: what it adds if the cells of the row are put in
+one by one, in any order, where those not yet in hold what other rows hold there, each on its own.
+Pushes add up to how far the row lies from the average one. They are exact: trees are sums of
+leaves, and a leaf asks of each cell on its path one thing, which the row's own cell meets or not,
+and another row's with a known probability.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from math import factorial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diffjoint.evidence.column import ColumnEvidence, Judged
+from diffjoint.evidence.detector import Evidence, folds_of
+from diffjoint.trees import Trees
+
+Values = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+BLOCK = 2_000_000
+"""Cells of the largest array at work."""
+_Asked = tuple[float, float, bool]
+"""What a leaf asks of a feature: to be above, to be up to; and whether it may be missing."""
+
+
+@dataclass(frozen=True)
+class Why:
+    """Why some cells of one column are called as they are.
+
+    Attributes
+    ----------
+    judged : Judged
+        Q, rho and phi of the cells.
+    base : array of shape (n_cells,)
+        Logit q - logit rho on average over rows: what there is before this one is looked at.
+    pushes : array of shape (n_cells, n_columns)
+        What each other cell of the row adds to that; 0 for the cell itself.
+    """
+
+    judged: Judged
+    base: Values
+    pushes: Values
+
+
+def why(evidence: Evidence, values: Values, rows: Rows, column: int) -> Why:
+    """Rates and pushes of the cells of one searched column in some rows.
+
+    Parameters
+    ----------
+    values : array of shape (n_rows, n_columns)
+        The whole table: repeats of a row are told apart by where they stand in it.
+    rows : array of shape (n_cells,)
+    column : int
+    """
+    learnt = evidence.columns[column]
+    folds, scores = folds_of(values, evidence.n_folds)[rows], evidence.scores.of(values[rows])
+    features = np.delete(values[rows], column, axis=1)
+    others = np.delete(evidence.typical, column, axis=1)
+    pushes = np.zeros((len(rows), values.shape[1]))
+    rest = np.delete(np.arange(values.shape[1]), column)
+    for fold, trees in enumerate(learnt.trees):
+        inside = np.flatnonzero(folds == fold)
+        if len(inside):
+            pushes[np.ix_(inside, rest)] = tree_pushes(trees, features[inside], others)
+    pushes -= _loss_pushes(learnt, scores, evidence.scores.of(evidence.typical))
+    excess = learnt.excess_of(features, folds, scores)
+    judged = learnt.judge_excess(excess, folds, scores)
+    return Why(judged, excess - pushes.sum(axis=1), pushes)
+
+
+def _loss_pushes(learnt: ColumnEvidence, scores: Values, typical: Values) -> Values:
+    """What each cell adds to logit rho, which is linear in the scores."""
+    pushes = np.zeros(scores.shape)
+    drivers = learnt.loss.drivers
+    centred = scores[:, drivers] - typical[:, drivers].mean(axis=0)
+    pushes[:, drivers] = centred * learnt.loss.weights
+    return pushes
+
+
+def tree_pushes(trees: Trees, features: Values, typical: Values) -> Values:
+    """Shapley values of a sum of trees, shape (n_rows, n_features).
+
+    Parameters
+    ----------
+    features : array of shape (n_rows, n_features)
+    typical : array of shape (n_typical, n_features)
+        What other rows hold in each feature, equally likely, independently of the others.
+    """
+    numbers, usual = trees.numbers(features), trees.numbers(typical)
+    pushes = np.zeros(features.shape)
+    for boxes in _boxes_by_size(trees):
+        shares = boxes.shares(usual)
+        size = max(1, BLOCK // shares[0, 0].size // len(shares))
+        order = np.argsort(boxes.feature, axis=None, kind="stable")
+        found, starts = np.unique(boxes.feature.ravel()[order], return_index=True)
+        for start in range(0, len(numbers), size):
+            block = slice(start, start + size)
+            pattern = boxes.patterns(numbers[block])
+            added = shares[np.arange(len(shares)), pattern].reshape(len(pattern), -1)
+            pushes[block, found] += np.add.reduceat(added[:, order], starts, axis=1)
+    return pushes
+
+
+@dataclass(frozen=True)
+class _Boxes:
+    """Leaves that ask something of equally many features.
+
+    Attributes
+    ----------
+    value : array of shape (n_leaves,)
+    feature : array of shape (n_leaves, n_asked)
+    above, up_to : arrays of the same shape
+        What a number must be to reach the leaf.
+    takes_missing : bool array of the same shape
+        Whether a missing cell reaches it.
+    """
+
+    value: Values
+    feature: NDArray[np.int64]
+    above: Values
+    up_to: Values
+    takes_missing: NDArray[np.bool_]
+
+    def met(self, numbers: Values) -> NDArray[np.bool_]:
+        """Which cells meet what is asked of them, shape (n_rows, n_leaves, n_asked)."""
+        x = numbers[:, self.feature]
+        return np.where(np.isnan(x), self.takes_missing, (x > self.above) & (x <= self.up_to))
+
+    def patterns(self, numbers: Values) -> NDArray[np.int64]:
+        """The features that meet what is asked, as bits, shape (n_rows, n_leaves)."""
+        bits: NDArray[np.int64] = self.met(numbers) @ (1 << np.arange(self.feature.shape[1]))
+        return bits
+
+    def shares(self, usual: Values) -> Values:
+        """What each feature adds by pattern, shape (n_leaves, n_patterns, n_asked)."""
+        n_leaves, n_asked = self.feature.shape
+        n_rows = max(1, BLOCK // max(1, self.feature.size))
+        blocks = (usual[start : start + n_rows] for start in range(0, len(usual), n_rows))
+        chance = sum(self.met(block).sum(axis=0) for block in blocks) / len(usual)
+        is_set = _is_set(n_asked)
+        likely = np.where(is_set, chance[:, None, :], 1 - chance[:, None, :]).prod(axis=2)
+        games = shapley_of_a_leaf(n_asked).reshape(len(is_set), -1)
+        shares: Values = (likely @ games).reshape(n_leaves, len(is_set), n_asked)
+        return self.value[:, None, None] * shares
+
+
+@cache
+def shapley_of_a_leaf(n_asked: int) -> Values:
+    """Shapley values of a leaf worth 1, shape (patterns of others, patterns of the row, n_asked).
+
+    The leaf is reached if features that only the row meets are the row's, and those that only
+    the others meet are the others'. One that neither meets: it is never reached. One that both
+    meet: it does not matter.
+    """
+    is_set = _is_set(n_asked)
+    row, other = is_set[None, :, :], is_set[:, None, :]
+    needed, harmful = row & ~other, other & ~row
+    n_needed, n_harmful = needed.sum(axis=2), harmful.sum(axis=2)
+    f = np.array([factorial(k) for k in range(n_asked + 1)], dtype=float)
+    all_orders = f[n_needed + n_harmful]
+    gain = f[np.maximum(n_needed - 1, 0)] * f[n_harmful] / all_orders
+    harm = f[n_needed] * f[np.maximum(n_harmful - 1, 0)] / all_orders
+    reached = np.asarray((row | other).all(axis=2))[:, :, None]
+    values: Values = reached * (needed * gain[:, :, None] - harmful * harm[:, :, None])
+    return values
+
+
+def _is_set(n_bits: int) -> NDArray[np.bool_]:
+    """Bits of every pattern, shape (2 ** n_bits, n_bits)."""
+    bits: NDArray[np.bool_] = (np.arange(2**n_bits)[:, None] >> np.arange(n_bits)) & 1 == 1
+    return bits
+
+
+def _boxes_by_size(trees: Trees) -> Iterator[_Boxes]:
+    """The leaves of all trees, those that ask of equally many features together."""
+    by_size: dict[int, list[tuple[float, dict[int, _Asked]]]] = {}
+    for value, asked in _leaves(trees):
+        by_size.setdefault(len(asked), []).append((value, asked))
+    by_size.pop(0, None)
+    for leaves in by_size.values():
+        limits = np.array([list(asked.values()) for _, asked in leaves])
+        yield _Boxes(
+            value=np.array([value for value, _ in leaves]),
+            feature=np.array([list(asked) for _, asked in leaves]),
+            above=limits[:, :, 0],
+            up_to=limits[:, :, 1],
+            takes_missing=limits[:, :, 2] == 1.0,
+        )
+
+
+def _leaves(trees: Trees) -> Iterator[tuple[float, dict[int, _Asked]]]:
+    """The value of every leaf, and what it asks of which features."""
+    parts = (trees.feature, trees.left, trees.right, trees.threshold, trees.missing_left)
+    feature, left, right, threshold, missing_left = (part.tolist() for part in parts)
+    ahead: list[tuple[int, dict[int, _Asked]]] = [(int(root), {}) for root in trees.roots]
+    while ahead:
+        node, asked = ahead.pop()
+        if left[node] == node:
+            yield float(trees.value[node]), asked
+            continue
+        above, up_to, takes_missing = asked.get(feature[node], (-np.inf, np.inf, True))
+        limit, goes_left = threshold[node], missing_left[node]
+        lower = (above, min(up_to, limit), takes_missing and goes_left)
+        upper = (max(above, limit), up_to, takes_missing and not goes_left)
+        ahead.append((left[node], {**asked, feature[node]: lower}))
+        ahead.append((right[node], {**asked, feature[node]: upper}))
