@@ -97,8 +97,8 @@ def network_table(results: pd.DataFrame) -> str:
     """Means over seeds; the limit in brackets."""
     limits = pd.read_csv(LIMITS)
     lines = [
-        "| mechanism | ratio | ACC | aimed at | F1 | aimed at | AUC | Brier | calibration error | RMSE |"
-        "\n| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n",
+        "| mechanism | ratio | ACC | aimed at | F1 | aimed at | AUC | Brier | calibration error | "
+        "RMSE |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n",
     ]
     for mechanism, ratio in product(MECHANISMS, RATIOS):
         at = (results["mechanism"] == mechanism) & (results["ratio"] == ratio)

@@ -26,8 +26,9 @@ LOWEST_SHARE = 0.3
 FLOOR_SHARE = 0.1
 """Share of the rows, with the fewest meaningful cells, that show how few there are at least."""
 N_ROUNDS = 12
-STEEPEST = 4.0
-"""How much steeper losses are taken to be than what is seen of them, at most."""
+STEEPEST, MOSTLY = 4.0, 0.5
+"""How much steeper losses are taken to be than what is seen of them, at most; not at all where
+most of what is seen is meaningful."""
 MOST_ROWS = 100_000
 """Rows that one set of trees learns from."""
 TINY = 1e-6
@@ -232,7 +233,8 @@ def _at_level(found: LossModel, missing_rate: float, scores: Values, level: Leve
         meaningful = (missing_rate - level.rate) / (1 - level.rate)
         slope = (1 - meaningful) * level.rate * (1 - level.rate)
         steeper = min(missing_rate * (1 - missing_rate) / slope, STEEPEST)
-        found = LossModel(found.drivers, found.weights * steeper, found.bias)
+        if meaningful < MOSTLY:
+            found = LossModel(found.drivers, found.weights * steeper, found.bias)
     return found.with_level(scores, level.rate)
 
 
