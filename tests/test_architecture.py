@@ -11,7 +11,7 @@ FLOORS = [
     {"errors", "keys"},
     {"config", "persist", "progress", "edm", "table", "simulate", "evidence"},
     {"state", "files", "metrics"},
-    {"model_update", "conditional_sample", "aggregate", "world_files", "detect"},
+    {"model_update", "conditional_sample", "aggregate", "world_files", "detect", "search"},
     {"algorithm"},
     {"model", "checkpoint", "complete"},
     {"imputer"},

@@ -50,6 +50,7 @@ from diffjoint.model import (
 )
 from diffjoint.persist import read_bundle, write_bundle
 from diffjoint.progress import Progress, ProgressBar, Silence
+from diffjoint.search import AUTO, search
 from diffjoint.state import Cells, JointSpace, JointState, Observation, Values
 from diffjoint.table import Schema, Table, code_table, infer_schema, open_table
 
@@ -97,9 +98,10 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    mm_columns : list of labels, optional
-        Columns in which a missing cell may be meaningful. None: no column, every missing
-        cell is imputed.
+    mm_columns : list of labels or "auto", optional
+        Columns in which a missing cell may be meaningful. "auto": those whose missing cells
+        losses alone cannot explain, see ``mm_evidence_``. None: no column, every missing cell is
+        imputed.
     preset : {"fast", "balanced", "paper"}
         Where settings that are left at None come from.
     detector : {"evidence", "paper"}
@@ -157,6 +159,9 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         The columns as understood; print it.
     mm_columns_ : list
         The searched columns.
+    mm_evidence_ : list of dict
+        With ``mm_columns="auto"``, what speaks for and against each column, as
+        :func:`diffjoint.find_mm_columns` says it; empty otherwise.
     meaningful_ : bool array of shape (n_rows, n_columns)
         The calls on the rows of ``fit``.
     history_ : list of dict
@@ -185,7 +190,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def __init__(
         self,
-        mm_columns: Sequence[Hashable] | None = None,
+        mm_columns: Sequence[Hashable] | str | None = None,
         *,
         preset: str = DEFAULT_PRESET,
         detector: str = DEFAULT_DETECTOR,
@@ -373,6 +378,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             "schema": self.schema_.to_json(),
             "mm": self._model.space.mm,
             "mm_columns": self.mm_columns_,
+            "mm_evidence": self.mm_evidence_,
             "settings": asdict(self.settings_),
             "seed": self._model.seed,
             "history": self.history_,
@@ -445,7 +451,8 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         validate_data(self, X, reset=True, skip_check_array=True)
         _check_enough_rows(table)
         schema = infer_schema(table, self.column_kinds)
-        space = joint_space(table, schema, self._searched(table), settings)
+        searched = self._searched(table, schema, settings)
+        space = joint_space(table, schema, searched, settings)
         check_output(space, self.mm_output, self.mm_label)
         values = code_table(table, schema, "error")
         gaps = find_gaps(table, values, schema, "error")
@@ -460,7 +467,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             gaps,
             canonical_order(values),
             self.detector,
-            self._loss_rate_by_position(table, schema),
+            self._loss_rate_by_position(table, schema, searched),
         )
 
     def _checked_settings(self) -> Settings:
@@ -470,16 +477,19 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         parse_bytes(self.memory_limit)
         if self.n_threads is not None:
             check_whole("n_threads", self.n_threads, 1)
-        if isinstance(self.mm_columns, str) or not np.iterable(self.mm_columns or []):
+        is_name = isinstance(self.mm_columns, str) and self.mm_columns != AUTO
+        if is_name or not np.iterable(self.mm_columns or []):
             raise InputError(
                 f"mm_columns must be a list of columns; got {self.mm_columns!r}. "
-                f"Pass [{self.mm_columns!r}]."
+                f"Pass [{self.mm_columns!r}], or {AUTO!r} to have them found."
             )
         if not isinstance(self.mm_label, str):
             raise InputError(f"mm_label must be text; got {self.mm_label!r}.")
         return settings_for(self.preset, **{name: getattr(self, name) for name in settings_types()})
 
-    def _loss_rate_by_position(self, table: Table, schema: Schema) -> LossRate:
+    def _loss_rate_by_position(
+        self, table: Table, schema: Schema, searched: list[Hashable]
+    ) -> LossRate:
         """The loss rate asked for, by position among the modelled columns."""
         if self.loss_rate is None:
             return None
@@ -498,11 +508,12 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             )
         if not isinstance(self.loss_rate, Mapping):
             return float(self.loss_rate)
-        searched = list(self.mm_columns or [])
         modelled = schema.modelled_positions.tolist()
         places = {}
         for label, rate in rates.items():
             place = table.require(label, "loss_rate")
+            if label not in searched and self.mm_columns == AUTO:
+                continue
             if label not in searched:
                 raise InputError(
                     f"loss_rate names {label!r}, which is not among mm_columns ({searched}). Rates "
@@ -511,14 +522,20 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             places[modelled.index(place)] = float(rate)
         return places
 
-    def _searched(self, table: Table) -> list[Hashable]:
+    def _searched(self, table: Table, schema: Schema, settings: Settings) -> list[Hashable]:
+        self.mm_evidence_: list[dict[str, Any]] = []
+        if isinstance(self.mm_columns, str):
+            if settings.joint:
+                with self._running() as progress:
+                    self.mm_evidence_ = search(table, schema, progress)
+            return [found["column"] for found in self.mm_evidence_ if found["is_named"]]
         if self.mm_columns is not None:
             return list(self.mm_columns)
         if self.joint is not False and any(table.missing(i).any() for i in range(table.n_columns)):
             warn(
                 "mm_columns is not given: every missing cell is taken for lost and will be "
                 "imputed. Name the columns in which a missing cell may be meaningful, or pass "
-                "mm_columns=[] if there are none.",
+                "mm_columns='auto' to have them found, or [] if there are none.",
                 UntypicalWarning,
                 stacklevel=5,
             )
@@ -618,7 +635,7 @@ def load(path: str | os.PathLike[str], *, device: str = "auto") -> SelectiveImpu
     """
     arrays, facts = read_bundle(path, "model")
     params = dict(facts["params"])
-    if params["mm_columns"] is not None:
+    if isinstance(params["mm_columns"], list):
         params["mm_columns"] = [_label(label) for label in params["mm_columns"]]
     for name in ("column_kinds", "loss_rate"):
         if isinstance(params[name], list):
@@ -627,6 +644,9 @@ def load(path: str | os.PathLike[str], *, device: str = "auto") -> SelectiveImpu
     imputer.settings_ = Settings(**facts["settings"])
     imputer.schema_ = Schema.from_json(facts["schema"])
     imputer.mm_columns_ = [_label(label) for label in facts["mm_columns"]]
+    imputer.mm_evidence_ = [
+        {**found, "column": _label(found["column"])} for found in facts["mm_evidence"]
+    ]
     imputer.history_ = facts["history"]
     imputer.n_features_in_ = facts["n_features_in"]
     if facts["feature_names_in"]:
@@ -748,7 +768,7 @@ def _plain_params(imputer: SelectiveImputer) -> dict[str, Any]:
     """Parameters that JSON can carry; what belongs to the process is left at its default."""
     left_out = {"callback", "checkpoint", "device", "n_threads", "verbose"}
     params = {k: v for k, v in imputer.get_params(deep=False).items() if k not in left_out}
-    if params["mm_columns"] is not None:
+    if not isinstance(params["mm_columns"], str | None):
         params["mm_columns"] = list(params["mm_columns"])
     for name in ("column_kinds", "loss_rate"):
         if isinstance(params[name], Mapping):

@@ -1,7 +1,17 @@
 """Evidence: which missing cells are meaningful, from who is missing beside whom. No torch."""
 
+from diffjoint.evidence.candidates import FALSE_FIND_RATE, Candidate, find_candidates
 from diffjoint.evidence.column import Judged
 from diffjoint.evidence.detector import Evidence, gather
 from diffjoint.evidence.packing import pack, unpack
 
-__all__ = ["Evidence", "Judged", "gather", "pack", "unpack"]
+__all__ = [
+    "FALSE_FIND_RATE",
+    "Candidate",
+    "Evidence",
+    "Judged",
+    "find_candidates",
+    "gather",
+    "pack",
+    "unpack",
+]
