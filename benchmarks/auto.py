@@ -5,8 +5,8 @@
     python -m benchmarks.auto --quick          # few rows, one seed
 
 *network*: the paper's network, C1, D2 and D3 to be named. *losses*: complete columns of several
-tables, from which cells are then lost: nothing to be named. *tables*: tables with skip logic and real
-tables with labels. One line per table; results that are there are kept.
+tables, from which cells are then lost: nothing to be named. *tables*: a survey with skip logic and
+real tables with labels. One line per table; results that are there are kept.
 """
 
 import argparse
@@ -137,22 +137,22 @@ def table_of(results: pd.DataFrame) -> str:
         "| tables | mechanism | ratio | right in | named too little | named too much |\n",
         "| --- | --- | --- | --- | --- | --- |\n",
     ]
-    for (part, mechanism, ratio), at in results.groupby(KEYS[0:1] + KEYS[2:4], sort=False):
-        if part == "tables":
-            continue
-        name = "the network" if part == "network" else "only losses"
+    for part, mechanism, ratio in product(PARTS[:2], MECHANISMS, RATIOS):
+        at = results[
+            (results[["part", "mechanism", "ratio"]] == [part, mechanism, ratio]).all(axis=1)
+        ]
         lines.append(
-            f"| {name} | {mechanism.upper()} | {ratio} | {right[at.index].sum()} of {len(at)} | "
+            f"| {part} | {mechanism.upper()} | {ratio} | {right[at.index].sum()} of {len(at)} | "
             f"{(at['missed'] != '').sum()} | {(at['wrong'] != '').sum()} |\n"
         )
     lines += [
         "\n| table | lost | named of those that can be meaningful | left out | named wrongly |\n",
         "| --- | --- | --- | --- | --- |\n",
     ]
-    for row in results[results["part"] == "tables"].itertuples():
+    for _, row in results[results["part"] == "tables"].iterrows():
         lines.append(
-            f"| {row.world} | {row.ratio}% | {row.n_named} of {row.n_mm} | {row.missed or '-'} | "
-            f"{row.wrong or '-'} |\n"
+            f"| {row['world']} | {row['ratio']}% | {row['n_named']} of {row['n_mm']} | "
+            f"{row['missed'] or '-'} | {row['wrong'] or '-'} |\n"
         )
     return "".join(lines)
 

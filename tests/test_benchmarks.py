@@ -4,7 +4,16 @@ import json
 
 import pandas as pd
 import pytest
-from benchmarks import bayes_limit, calls, check_limit, downstream, pages, reduced_paper, worlds
+from benchmarks import (
+    auto,
+    bayes_limit,
+    calls,
+    check_limit,
+    downstream,
+    pages,
+    reduced_paper,
+    worlds,
+)
 
 from diffjoint.simulate import bayesian_network, household_survey
 
@@ -120,3 +129,17 @@ def test_calls_are_measured_and_results_kept(tmp_path, monkeypatch, capsys):
     calls.main(["--quick", "--results", str(tmp_path)])
     assert "| 12.5 (" in capsys.readouterr().out
     assert "not run" in calls.real_table(pd.DataFrame(columns=calls.KEYS))
+
+
+def test_named_columns_are_counted_and_results_kept(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(auto, "RATIOS", (20,))
+    monkeypatch.setattr(auto, "MECHANISMS", ("mcar",))
+    monkeypatch.setattr(auto, "TABLES", ("household-survey",))
+    auto.main(["--quick", "--results", str(tmp_path)])
+    results = pd.read_csv(tmp_path / "auto.csv", keep_default_na=False).set_index("part")
+    assert results["wrong"].eq("").all()
+    assert results.loc["tables", "n_named"].tolist() == [3, 3, 3]
+    assert "| losses | MCAR | 20 | 1 of 1 |" in capsys.readouterr().out
+    auto.main(["--quick", "--results", str(tmp_path), "--only", "losses"])
+    again = pd.read_csv(tmp_path / "auto.csv", keep_default_na=False).set_index("part")
+    assert again.equals(results)

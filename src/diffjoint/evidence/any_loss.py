@@ -21,7 +21,7 @@ Cells = NDArray[np.bool_]
 
 STEEPEST = 1.25
 """Standard deviation over the rows of a loss's logit, at most."""
-PENALTIES = (0.1, 1.0, 3.0)
+PENALTIES = (0.3, 1.0, 3.0)
 """Pulls towards zero to choose from, in units of the noise of a weight's gradient."""
 FARTHEST = 6.0
 """Standard deviations beyond which a number is taken as that far."""
