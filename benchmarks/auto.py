@@ -77,8 +77,8 @@ def complete_columns(name: str, seed: int, rows: int | None) -> tuple[pd.DataFra
     if name == NETWORK:
         return _without_gaps(make_world(name, rows=rows, mechanism=None, seed=seed))
     world = make_world(name, mechanism=None)
-    complete = [column for column in world.truth if world.truth[column].notna().all()]
-    return world.truth[complete], {column: world.column_kinds[column] for column in complete}
+    complete = [name for name in world.column_kinds if world.truth[name].notna().all()]
+    return world.truth[complete], {name: world.column_kinds[name] for name in complete}
 
 
 def _without_gaps(world: World) -> tuple[pd.DataFrame, dict[str, str]]:

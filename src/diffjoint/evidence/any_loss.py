@@ -19,7 +19,7 @@ from sklearn.linear_model import LogisticRegression
 Values = NDArray[np.float64]
 Cells = NDArray[np.bool_]
 
-STEEPEST = 1.25
+STEEPEST = 1.1
 """Standard deviation over the rows of a loss's logit, at most."""
 PENALTIES = (0.3, 1.0, 3.0)
 """Pulls towards zero to choose from, in units of the noise of a weight's gradient."""
@@ -99,7 +99,7 @@ def loss_logits(features: Values, is_missing: Cells, folds: NDArray[np.int64], s
     """Logit of P(missing) for every row, as well as losses can explain it.
 
     No row is judged by weights that have seen it. Weights that follow noise are shrunk, by the
-    penalty that does best and by a slope for all of them together.
+    penalty that does best and by one slope for all of them.
     """
     best, highest = np.zeros(len(is_missing)), -np.inf
     for penalty in PENALTIES if features.shape[1] else ():
@@ -108,13 +108,19 @@ def loss_logits(features: Values, is_missing: Cells, folds: NDArray[np.int64], s
             learn = folds != fold
             fitted = _sparse(features[learn], is_missing[learn], penalty, seed)
             logits[~learn] = fitted.decision_function(features[~learn])
-        slope = LogisticRegression(C=1 / CALIBRATION_PENALTY).fit(logits[:, None], is_missing)
-        logits = max(0.0, float(slope.coef_[0, 0])) * logits
-        fit = log_likelihood(_at_rate(logits, float(is_missing.mean())), is_missing).sum()
+        logits = together(logits[:, None], is_missing)
+        fit = log_likelihood(logits, is_missing).sum()
         if fit > highest:
             best, highest = logits, fit
     spread = best.std()
     return _at_rate(best * min(1.0, STEEPEST / max(spread, 1e-9)), float(is_missing.mean()))
+
+
+def together(logits: Values, is_missing: Cells) -> Values:
+    """One logit from several, shape (n_rows, n_logits), each at the weight it deserves."""
+    fitted = LogisticRegression(C=1 / CALIBRATION_PENALTY).fit(logits, is_missing)
+    joined: Values = fitted.intercept_[0] + logits @ np.maximum(fitted.coef_[0], 0.0)
+    return joined
 
 
 def association(features: Values, is_missing: Cells) -> float:

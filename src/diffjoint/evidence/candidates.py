@@ -18,6 +18,7 @@ from diffjoint.evidence.any_loss import (
     association,
     log_likelihood,
     loss_logits,
+    together,
 )
 from diffjoint.evidence.detector import folds_of
 from diffjoint.evidence.trees import FEWEST, grow
@@ -158,14 +159,15 @@ def _look(
     for fold in np.unique(folds):
         learn = folds != fold
         by_trees[~learn] = grow(rest[learn], is_missing[learn], levels, seed).logit(rest[~learn])
-    better = log_likelihood(by_trees, is_missing) - log_likelihood(by_losses, is_missing)
+    by_both = together(np.column_stack([by_losses, by_trees]), is_missing)
+    better = log_likelihood(by_both, is_missing) - log_likelihood(by_losses, is_missing)
     rate = float(is_missing.mean())
     uncertain = -(rate * np.log(rate) + (1 - rate) * np.log(1 - rate))
     error = max(float(better.std()), 1e-9) / np.sqrt(len(better))
     z = (better.mean() - LEAST_GAIN * uncertain) / error
     return _Signs(
         missing_rate=rate,
-        auc=float(roc_auc_score(is_missing, by_trees)),
+        auc=float(roc_auc_score(is_missing, by_both)),
         gain=float(better.mean() / uncertain),
         context_p=float(norm.sf(z)),
         association_p=association(features, is_missing),
