@@ -5,7 +5,7 @@ import pytest
 from scipy.special import expit
 
 from diffjoint.evidence import find_candidates
-from diffjoint.evidence.any_loss import STEEPEST, LossFeatures, association, loss_logits
+from diffjoint.evidence.any_loss import STEEPEST, LossFeatures, association, loss_logits, together
 from diffjoint.evidence.candidates import (
     CONTEXTS,
     LEVEL,
@@ -160,3 +160,14 @@ def test_the_level_is_the_rate_that_most_agree_on():
 def test_p_values_are_corrected_in_turn():
     assert _holm({0: 0.01, 1: 0.04, 2: 0.02}, 1) == pytest.approx({0: 0.03, 2: 0.04, 1: 0.04})
     assert _holm({}, 2) == {}
+
+
+def test_logits_that_point_the_wrong_way_are_left_out():
+    rng = np.random.default_rng(0)
+    right = rng.normal(size=4_000)
+    is_missing = rng.random(4_000) < expit(right)
+    joined = together(np.column_stack([right, -1.0 - right]), is_missing)
+    assert np.corrcoef(joined, right)[0, 1] > 0.99
+    assert expit(joined).mean() == pytest.approx(is_missing.mean())
+    wrong = together(-right[:, None], is_missing)
+    np.testing.assert_allclose(expit(wrong), is_missing.mean())

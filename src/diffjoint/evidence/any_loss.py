@@ -119,8 +119,8 @@ def loss_logits(features: Values, is_missing: Cells, folds: NDArray[np.int64], s
 def together(logits: Values, is_missing: Cells) -> Values:
     """One logit from several, shape (n_rows, n_logits), each at the weight it deserves."""
     fitted = LogisticRegression(C=1 / CALIBRATION_PENALTY).fit(logits, is_missing)
-    joined: Values = fitted.intercept_[0] + logits @ np.maximum(fitted.coef_[0], 0.0)
-    return joined
+    joined = logits @ np.maximum(fitted.coef_[0], 0.0)
+    return _at_rate(joined, float(is_missing.mean()))
 
 
 def association(features: Values, is_missing: Cells) -> float:
