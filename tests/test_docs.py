@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from benchmarks import bayes_limit, calls, check_limit, downstream, reduced_paper, worlds
+from benchmarks import auto, bayes_limit, calls, check_limit, downstream, reduced_paper, worlds
 
 from diffjoint.errors import FileError
 from diffjoint.simulate import WORLDS, make_world
@@ -44,6 +44,13 @@ def test_the_results_page_shows_the_measured_tables(made):
 )
 def test_the_results_page_shows_the_calls(name, made):
     shown = made(pd.read_csv(calls.FOLDER / f"calls_{name}.csv"))
+    assert shown in (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
+
+
+def test_the_results_page_shows_which_columns_were_found():
+    results = pd.read_csv(auto.FOLDER / "auto.csv", keep_default_na=False)
+    assert set(results["part"]) == set(auto.PARTS)
+    shown = auto.table_of(results)
     assert shown in (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
 
 

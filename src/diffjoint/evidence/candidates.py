@@ -34,7 +34,7 @@ MOST_ROWS = 20_000
 N_FOLDS = 3
 N_WAYS = 2
 """Ways that a column can be named."""
-LEAST_GAIN = 0.0025
+LEAST_GAIN = 0.004
 """Share of what is uncertain about who is missing that losses may leave to contexts."""
 LEAST_EXCESS = 0.02
 """Share of the cells that a column must miss beyond the level of the others."""
