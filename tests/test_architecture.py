@@ -19,6 +19,7 @@ FLOORS = [
         "detect",
         "expect",
         "knowledge",
+        "search",
     },
     {"algorithm"},
     {"model", "checkpoint", "complete", "explain"},

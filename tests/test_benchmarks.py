@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from benchmarks import (
+    auto,
     bayes_limit,
     calls,
     calls_columns,
@@ -166,3 +167,17 @@ def test_columns_below_are_listed():
     life = [{"world": "a", "precision": 0.5, "recall": 0.5, "f1": 0.5, "auc": 0.6, "brier": 0.1}]
     table = calls_columns.in_life_table(pd.DataFrame(life).assign(calibration_error=0.02))
     assert "| a | 50.0 | 50.0 | 50.0 | 60.0 | 0.100 | 0.020 |" in table
+
+
+def test_named_columns_are_counted_and_results_kept(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(auto, "RATIOS", (20,))
+    monkeypatch.setattr(auto, "MECHANISMS", ("mcar",))
+    monkeypatch.setattr(auto, "TABLES", ("household-survey",))
+    auto.main(["--quick", "--results", str(tmp_path)])
+    results = pd.read_csv(tmp_path / "auto.csv", keep_default_na=False).set_index("part")
+    assert results["wrong"].eq("").all()
+    assert results.loc["tables", "n_named"].tolist() == [3, 3, 3]
+    assert "| losses | MCAR | 20 | 1 of 1 |" in capsys.readouterr().out
+    auto.main(["--quick", "--results", str(tmp_path), "--only", "losses"])
+    again = pd.read_csv(tmp_path / "auto.csv", keep_default_na=False).set_index("part")
+    assert again.equals(results)

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from diffjoint import load
 from diffjoint.cli import main
 from diffjoint.simulate import bayesian_network, household_survey
 from tests.conftest import TINY
@@ -189,6 +190,25 @@ def test_kinds_tokens_and_output_of_meaningful_cells(tmp_path):
     )  # fmt: skip
     assert code == 0
     assert set(text(tmp_path / "out.csv")["letter"]) <= {"a", "b", "not applicable"}
+
+
+def test_columns_are_found_and_told(tmp_path, capsys):
+    household_survey(700).observed_table.to_csv(tmp_path / "in.csv", index=False)
+    paths = tmp_path / "in.csv", tmp_path / "out.csv"
+    assert run("impute", *paths, "-m", "auto", *SETTINGS) == 0
+    shown = capsys.readouterr().err
+    assert "may be meaningful: spouse_age, weekly_hours, commute." in shown
+    assert "contexts say more than losses can" in shown
+    assert "losses explain it" in shown
+    assert text(tmp_path / "out.csv")["age"].ne("").all()
+
+
+def test_a_column_called_auto_is_named_with_a_comma(survey_file, tmp_path, capsys):
+    table = pd.read_csv(survey_file).rename(columns={"commute": "auto"})
+    table.to_csv(survey_file, index=False)
+    model = tmp_path / "model"
+    assert run("fit", survey_file, model, "-m", "auto,", *SETTINGS, "-q") == 0
+    assert load(model).mm_columns_ == ["auto"]
 
 
 @pytest.mark.parametrize(

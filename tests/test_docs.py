@@ -7,6 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from benchmarks import (
+    auto,
     bayes_limit,
     calls,
     calls_columns,
@@ -58,6 +59,13 @@ def test_the_results_page_shows_the_measured_tables(made):
 )
 def test_the_results_page_shows_the_calls(name, made):
     shown = made(pd.read_csv(calls.FOLDER / f"calls_{name}.csv"))
+    assert shown in (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
+
+
+def test_the_results_page_shows_which_columns_were_found():
+    results = pd.read_csv(auto.FOLDER / "auto.csv", keep_default_na=False)
+    assert set(results["part"]) == set(auto.PARTS)
+    shown = auto.table_of(results)
     assert shown in (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
 
 

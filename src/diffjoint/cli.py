@@ -43,6 +43,7 @@ from diffjoint.files import (
 from diffjoint.imputer import Imputation, SelectiveImputer, load
 from diffjoint.metrics import lost_accuracy, lost_errors, mm_scores_by_column, token_accuracy
 from diffjoint.persist import check_writable
+from diffjoint.search import AUTO
 from diffjoint.simulate import WORLDS, World, make_world
 from diffjoint.table import Schema, infer_schema, open_table, read_reasons, searched_by_codes
 from diffjoint.world_files import (
@@ -96,7 +97,8 @@ MMColumns = Annotated[
         "--mm-columns",
         "-m",
         metavar="A,B",
-        help="Columns in which an empty cell may be meaningful; '' for none.",
+        help="Columns in which an empty cell may be meaningful; auto to have them found ('auto,' "
+        "for a column of that name); '' for none.",
     ),
 ]
 MaskOut = Annotated[
@@ -280,6 +282,7 @@ def impute(
     )
     _show_schema(imputer, file, quiet)
     imputer.fit(file.table)
+    _show_evidence(imputer, quiet)
     result = imputer.impute(file.table)
     if model_out is not None:
         imputer.save(model_out)
@@ -335,6 +338,7 @@ def fit(
     )
     _show_schema(imputer, file, quiet)
     imputer.fit(file.table)
+    _show_evidence(imputer, quiet)
     imputer.save(model)
     _say(f"Saved the model to {model}.", quiet)
 
@@ -545,15 +549,18 @@ def _new_imputer(
     )
 
 
-def _columns_meant(file: TableFile, mm_columns: list[str] | None) -> list[str]:
+def _columns_meant(file: TableFile, mm_columns: list[str] | None) -> list[str] | str:
     """Names given one by one or with commas; a name may itself have a comma."""
     table = open_table(file.table)
+    if mm_columns == [AUTO]:
+        return AUTO
     if mm_columns is None:
         rates = {name: table.missing(i).mean() for i, name in enumerate(table.names)}
         listed = ", ".join(f"{name} ({rate:.0%})" for name, rate in rates.items() if rate > 0)
         raise InputError(
             "--mm-columns is needed: name the columns in which an empty cell may be meaningful, "
-            f"or pass '' for none. Columns with empty cells: {listed or 'none'}."
+            "or pass auto to have them found, or '' for none. Columns with empty cells: "
+            f"{listed or 'none'}."
         )
     found = [[text] if text in table.names else text.split(",") for text in mm_columns]
     return [name for names in found for name in names if name]
@@ -685,7 +692,7 @@ def _show_schema(imputer: SelectiveImputer, file: TableFile, quiet: bool) -> Non
     schema = infer_schema(table, imputer.column_kinds)
     by_code = searched_by_codes(table, imputer.reason_codes, labels)
     searched = {
-        *(imputer.mm_columns or []),
+        *([] if imputer.mm_columns == AUTO else imputer.mm_columns or []),
         *(imputer.rules or {}),
         *(table.names[i] for i in by_code),
     }
@@ -694,6 +701,26 @@ def _show_schema(imputer: SelectiveImputer, file: TableFile, quiet: bool) -> Non
         empty = f"{table.missing(i).mean():.0%}"
         shown.add_row(Text(name), kind, Text(values), empty, "yes" if name in searched else "")
     console.print(shown)
+
+
+def _show_evidence(imputer: SelectiveImputer, quiet: bool) -> None:
+    """With ``auto``: what was found, and why."""
+    if quiet or imputer.mm_columns != AUTO:
+        return
+    shown = RichTable(
+        "column", "empty", "excess", "AUC", "p", "why", box=None, pad_edge=False, highlight=False
+    )
+    for found in imputer.mm_evidence_:
+        if found["missing_rate"] > 0:
+            numbers = (found["missing_rate"], found["excess"], found["auc"], found["p_value"])
+            marks = ("{:.1%}", "{:+.1%}", "{:.2f}", "{:.1g}")
+            cells = [
+                "" if x is None else mark.format(x) for x, mark in zip(numbers, marks, strict=True)
+            ]
+            shown.add_row(Text(str(found["column"])), *cells, found["reason"])
+    console.print(shown)
+    names = ", ".join(map(str, imputer.mm_columns_)) or "none, so that every empty cell is imputed"
+    _say(f"Columns in which an empty cell may be meaningful: {names}.", quiet)
 
 
 def _show_worlds() -> None:

@@ -66,6 +66,7 @@ from diffjoint.model import (
 from diffjoint.persist import Arrays, read_bundle, write_bundle
 from diffjoint.progress import Progress, ProgressBar, Silence
 from diffjoint.rules import Rule, read_rules
+from diffjoint.search import AUTO, search
 from diffjoint.state import Cells, JointSpace, JointState, Observation, Values
 from diffjoint.table import (
     Labels,
@@ -134,10 +135,11 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    mm_columns : list of labels, optional
-        Columns in which a missing cell may be meaningful. None: no column, every missing
-        cell is imputed. Columns with a rule, or with a code that means "meaningful", are
-        searched as well.
+    mm_columns : list of labels or "auto", optional
+        Columns in which a missing cell may be meaningful. "auto": those whose missing cells
+        losses alone cannot explain, see ``mm_evidence_``. None: no column, every missing cell is
+        imputed. Columns with a rule, or with a code that means "meaningful", are searched as
+        well.
     preset : {"fast", "balanced", "paper"}
         Where settings that are left at None come from.
     detector : {"evidence", "paper"}
@@ -211,6 +213,9 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         The columns as understood; print it.
     mm_columns_ : list
         The searched columns.
+    mm_evidence_ : list of dict
+        With ``mm_columns="auto"``, what speaks for and against each column, as
+        :func:`diffjoint.find_mm_columns` says it; empty otherwise.
     meaningful_ : bool array of shape (n_rows, n_columns)
         The calls on the rows of ``fit``.
     history_ : list of dict
@@ -241,7 +246,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def __init__(
         self,
-        mm_columns: Sequence[Hashable] | None = None,
+        mm_columns: Sequence[Hashable] | str | None = None,
         *,
         preset: str = DEFAULT_PRESET,
         detector: str = DEFAULT_DETECTOR,
@@ -532,6 +537,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             "schema": self.schema_.to_json(),
             "mm": self._model.space.mm,
             "mm_columns": self.mm_columns_,
+            "mm_evidence": self.mm_evidence_,
             "settings": asdict(self.settings_),
             "seed": self._model.seed,
             "history": self.history_,
@@ -617,7 +623,8 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         labels = open_labels(table, coded, known_meaningful, known_lost)
         rules = read_rules(self.rules, table, schema)
         settled = self._settled_columns(table, schema, coded, rules, settings)
-        space = joint_space(table, schema, self._searched(table, settled), settings)
+        searched = self._searched(table, schema, settled, settings)
+        space = joint_space(table, schema, searched, settings)
         check_labels(labels, coded, table, schema, space)
         check_output(space, self.mm_output, self.mm_label)
         values = code_table(table, schema, "error")
@@ -648,10 +655,11 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         parse_bytes(self.memory_limit)
         if self.n_threads is not None:
             check_whole("n_threads", self.n_threads, 1)
-        if isinstance(self.mm_columns, str) or not np.iterable(self.mm_columns or []):
+        is_name = isinstance(self.mm_columns, str) and self.mm_columns != AUTO
+        if is_name or not np.iterable(self.mm_columns or []):
             raise InputError(
                 f"mm_columns must be a list of columns; got {self.mm_columns!r}. "
-                f"Pass [{self.mm_columns!r}]."
+                f"Pass [{self.mm_columns!r}], or {AUTO!r} to have them found."
             )
         if not isinstance(self.mm_label, str):
             raise InputError(f"mm_label must be text; got {self.mm_label!r}.")
@@ -688,7 +696,10 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         places = {}
         for label, rate in rates.items():
             place = table.require(label, "loss_rate")
-            if place not in schema.modelled_positions[list(space.mm)]:
+            is_searched = place in schema.modelled_positions[list(space.mm)]
+            if not is_searched and self.mm_columns == AUTO:
+                continue
+            if not is_searched:
                 searched = [schema.modelled[j].name for j in space.mm]
                 raise InputError(
                     f"loss_rate names {label!r}, which is not among mm_columns ({searched}). Rates "
@@ -715,7 +726,16 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             )
         return [table.labels[p] for p in positions if table.missing(p).any()]
 
-    def _searched(self, table: Table, settled: list[Hashable]) -> list[Hashable]:
+    def _searched(
+        self, table: Table, schema: Schema, settled: list[Hashable], settings: Settings
+    ) -> list[Hashable]:
+        self.mm_evidence_: list[dict[str, Any]] = []
+        if isinstance(self.mm_columns, str):
+            if settings.joint:
+                with self._running() as progress:
+                    self.mm_evidence_ = search(table, schema, progress)
+            found = [found["column"] for found in self.mm_evidence_ if found["is_named"]]
+            return [*found, *settled]
         if self.mm_columns is not None:
             return [*self.mm_columns, *settled]
         if self.rules or self.reason_codes:
@@ -724,7 +744,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             warn(
                 "mm_columns is not given: every missing cell is taken for lost and will be "
                 "imputed. Name the columns in which a missing cell may be meaningful, or pass "
-                "mm_columns=[] if there are none.",
+                "mm_columns='auto' to have them found, or [] if there are none.",
                 UntypicalWarning,
                 stacklevel=5,
             )
@@ -896,7 +916,7 @@ def load(path: str | os.PathLike[str], *, device: str = "auto") -> SelectiveImpu
     """
     arrays, facts = read_bundle(path, "model")
     params = dict(facts["params"])
-    if params["mm_columns"] is not None:
+    if isinstance(params["mm_columns"], list):
         params["mm_columns"] = [_label(label) for label in params["mm_columns"]]
     for name in MAPPINGS:
         params[name] = _mapping(params[name])
@@ -906,6 +926,9 @@ def load(path: str | os.PathLike[str], *, device: str = "auto") -> SelectiveImpu
     imputer.settings_ = Settings(**facts["settings"])
     imputer.schema_ = Schema.from_json(facts["schema"])
     imputer.mm_columns_ = [_label(label) for label in facts["mm_columns"]]
+    imputer.mm_evidence_ = [
+        {**found, "column": _label(found["column"])} for found in facts["mm_evidence"]
+    ]
     imputer.history_ = facts["history"]
     imputer.n_features_in_ = facts["n_features_in"]
     if facts["feature_names_in"]:
@@ -1051,7 +1074,7 @@ def _plain_params(imputer: SelectiveImputer) -> dict[str, Any]:
     """Parameters that JSON can carry; what belongs to the process is left at its default."""
     left_out = {"callback", "checkpoint", "device", "n_threads", "verbose"}
     params = {k: v for k, v in imputer.get_params(deep=False).items() if k not in left_out}
-    if params["mm_columns"] is not None:
+    if not isinstance(params["mm_columns"], str | None):
         params["mm_columns"] = list(params["mm_columns"])
     for name in MAPPINGS:
         params[name] = _pairs(params[name])

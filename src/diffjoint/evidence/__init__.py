@@ -1,8 +1,20 @@
 """Evidence: which missing cells are meaningful, from who is missing beside whom. No torch."""
 
+from diffjoint.evidence.candidates import FALSE_FIND_RATE, Candidate, find_candidates
 from diffjoint.evidence.column import Judged
 from diffjoint.evidence.detector import Evidence, gather
 from diffjoint.evidence.packing import pack, unpack
 from diffjoint.evidence.why import Why, why
 
-__all__ = ["Evidence", "Judged", "Why", "gather", "pack", "unpack", "why"]
+__all__ = [
+    "FALSE_FIND_RATE",
+    "Candidate",
+    "Evidence",
+    "Judged",
+    "Why",
+    "find_candidates",
+    "gather",
+    "pack",
+    "unpack",
+    "why",
+]

@@ -4,7 +4,7 @@ from diffjoint.simulate.bayes_limit import Posterior, bayes_posterior
 from diffjoint.simulate.bayesian_network import bayesian_network
 from diffjoint.simulate.catalogue import WORLDS, Entry, make_world
 from diffjoint.simulate.household import household_survey
-from diffjoint.simulate.mechanisms import Mechanism
+from diffjoint.simulate.mechanisms import Mechanism, make_mechanism
 from diffjoint.simulate.mimic import mimic_iv_ed, mimic_iv_ed_demo, mimic_like
 from diffjoint.simulate.real import (
     acs_2018,
@@ -31,6 +31,7 @@ __all__ = [
     "bayesian_network",
     "household_survey",
     "kdd_census_1994",
+    "make_mechanism",
     "make_world",
     "mimic_iv_ed",
     "mimic_iv_ed_demo",

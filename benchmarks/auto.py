@@ -1,0 +1,176 @@
+"""Which columns `mm_columns="auto"` names, where it is known which can be meaningful.
+
+    python -m benchmarks.auto                  # every table, mechanism and ratio
+    python -m benchmarks.auto --only losses    # network, losses or tables alone
+    python -m benchmarks.auto --quick          # few rows, one seed
+
+*network*: the paper's network, C1, D2 and D3 to be named. *losses*: complete columns of several
+tables, from which cells are then lost: nothing to be named. *tables*: a survey with skip logic and
+real tables with labels. One line per table; results that are there are kept.
+"""
+
+import argparse
+from itertools import product
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from benchmarks.bayes_limit import MECHANISMS, RATIOS
+from benchmarks.pages import show_in, write
+from diffjoint import find_mm_columns
+from diffjoint.simulate import World, make_mechanism, make_world
+
+FOLDER = Path(__file__).parent / "results"
+SEEDS = range(20)
+NETWORK = "bayesian-network"
+LOSS_ONLY = (NETWORK, "correlated", "telco-churn", "thyroid-disease", "acs-2018-wyoming")
+"""Tables whose complete columns lose cells: a seed takes one after the other."""
+TABLES = (
+    "household-survey",
+    "telco-churn",
+    "telco-churn-no-gates",
+    "ames-housing",
+    "ames-housing-no-gates",
+    "thyroid-disease",
+    "acs-2018-wyoming",
+)
+PARTS = ("network", "losses", "tables")
+KEYS = ["part", "world", "mechanism", "ratio", "seed"]
+Cell = tuple[str, str, str, int, int]
+
+
+def cells(part: str, seeds: range) -> list[Cell]:
+    """What there is to measure."""
+    if part == "network":
+        return [(part, NETWORK, m, r, s) for s, m, r in product(seeds, MECHANISMS, RATIOS)]
+    if part == "losses":
+        return [
+            (part, LOSS_ONLY[s % len(LOSS_ONLY)], m, RATIOS[s // len(LOSS_ONLY) % len(RATIOS)], s)
+            for s, m in product(seeds, MECHANISMS)
+        ]
+    return [(part, w, "none", 0, 0) for w in TABLES] + [
+        (part, w, "mcar", r, 0) for w, r in product(TABLES, (10, 30))
+    ]
+
+
+def make(cell: Cell, rows: int | None) -> tuple[pd.DataFrame, dict[str, str], list[str]]:
+    """A table, the kinds of its columns, and those that can be meaningful."""
+    part, name, mechanism, ratio, seed = cell
+    if part == "losses":
+        table, kinds = complete_columns(name, seed, rows)
+        rng = np.random.default_rng(seed)
+        losses = make_mechanism(mechanism, table, ratio / 100, rng)  # type: ignore[arg-type]
+        return table.mask(losses.lose(table, rng)), kinds, []
+    chosen: Any = None if mechanism == "none" else mechanism
+    drawn = rows if name in (NETWORK, "household-survey") else None
+    world = make_world(name, rows=drawn, mechanism=chosen, loss_rate=ratio / 100, seed=seed)
+    return world.observed_table, world.column_kinds, world.mm_columns
+
+
+def complete_columns(name: str, seed: int, rows: int | None) -> tuple[pd.DataFrame, dict[str, str]]:
+    """A table without a missing cell."""
+    if name == "correlated":
+        return _correlated(rows or 5_000, np.random.default_rng(seed)), {}
+    if name == NETWORK:
+        return _without_gaps(make_world(name, rows=rows, mechanism=None, seed=seed))
+    world = make_world(name, mechanism=None)
+    complete = [name for name in world.column_kinds if world.truth[name].notna().all()]
+    return world.truth[complete], {name: world.column_kinds[name] for name in complete}
+
+
+def _without_gaps(world: World) -> tuple[pd.DataFrame, dict[str, str]]:
+    """The world with a value of another row wherever there was nothing to fill in."""
+    rng, table = np.random.default_rng(world.seed), world.truth.copy()
+    for column in world.mm_columns:
+        missing = table[column].isna()
+        table.loc[missing, column] = rng.choice(table.loc[~missing, column], missing.sum())
+    return table, world.column_kinds
+
+
+def _correlated(n_rows: int, rng: np.random.Generator) -> pd.DataFrame:
+    """Eight columns of three factors; one skewed, one of two levels, one of five."""
+    factors = rng.normal(size=(n_rows, 3)) @ rng.normal(size=(3, 8))
+    table = pd.DataFrame(factors + rng.normal(size=(n_rows, 8)), columns=list("abcdefgh"))
+    table["a"] = np.exp(table["a"] / 2)
+    table["b"] = np.where(table["b"] > 1, "yes", "no")
+    table["c"] = pd.cut(table["c"], 5, labels=["two", "one", "four", "three", "five"]).astype(str)
+    return table
+
+
+def measure(cell: Cell, rows: int | None) -> dict[str, Any]:
+    """Columns named rightly, left out and named wrongly."""
+    table, kinds, can_be = make(cell, rows)
+    start = perf_counter()
+    found = find_mm_columns(table, kinds)
+    named = {record["column"] for record in found if record["is_named"]}
+    missed, wrong = sorted({*can_be} - named), sorted(named - {*can_be})
+    return {
+        "n_mm": len(can_be),
+        "n_columns": len(found),
+        "n_named": len(named & {*can_be}),
+        "missed": "; ".join(missed),
+        "wrong": "; ".join(wrong),
+        "seconds": round(perf_counter() - start, 1),
+    }
+
+
+def run(wanted: list[Cell], path: Path, rows: int | None) -> pd.DataFrame:
+    """Measure every cell that is not in the file yet, and write each as it is done."""
+    done: list[dict[str, Any]] = (
+        pd.read_csv(path, keep_default_na=False).to_dict("records") if path.exists() else []  # type: ignore[assignment]
+    )
+    for cell in wanted:
+        if any(tuple(row[key] for key in KEYS) == cell for row in done):
+            continue
+        done.append(dict(zip(KEYS, cell, strict=True)) | measure(cell, rows))
+        write(path, pd.DataFrame(done).to_csv(index=False))
+    return pd.DataFrame(done)
+
+
+def table_of(results: pd.DataFrame) -> str:
+    """Network and losses by mechanism and ratio, then one line per table."""
+    right = (results["missed"] == "") & (results["wrong"] == "")
+    lines = [
+        "| tables | mechanism | ratio | right in | named too little | named too much |\n",
+        "| --- | --- | --- | --- | --- | --- |\n",
+    ]
+    for part, mechanism, ratio in product(PARTS[:2], MECHANISMS, RATIOS):
+        at = results[
+            (results[["part", "mechanism", "ratio"]] == [part, mechanism, ratio]).all(axis=1)
+        ]
+        lines.append(
+            f"| {part} | {mechanism.upper()} | {ratio} | {right[at.index].sum()} of {len(at)} | "
+            f"{(at['missed'] != '').sum()} | {(at['wrong'] != '').sum()} |\n"
+        )
+    lines += [
+        "\n| table | lost | named of those that can be meaningful | left out | named wrongly |\n",
+        "| --- | --- | --- | --- | --- |\n",
+    ]
+    for _, row in results[results["part"] == "tables"].iterrows():
+        lines.append(
+            f"| {row['world']} | {row['ratio']}% | {row['n_named']} of {row['n_mm']} | "
+            f"{row['missed'] or '-'} | {row['wrong'] or '-'} |\n"
+        )
+    return "".join(lines)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="one seed, few rows")
+    parser.add_argument("--only", choices=PARTS, help="one part alone")
+    parser.add_argument("--results", type=Path, default=FOLDER, help="folder of the results")
+    options = parser.parse_args(arguments)
+    seeds = range(1) if options.quick else SEEDS
+    wanted = [c for p in PARTS if options.only in (None, p) for c in cells(p, seeds)]
+    results = run(wanted, options.results / "auto.csv", 1_000 if options.quick else None)
+    table = table_of(results)
+    if options.results == FOLDER:
+        show_in("auto", table)
+    print(table)
+
+
+if __name__ == "__main__":
+    main()

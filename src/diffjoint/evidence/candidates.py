@@ -1,0 +1,244 @@
+"""Columns that miss more than losses explain: where a missing cell may be meaningful.
+
+Two signs name a column. *Contexts*: boosted trees say who is missing better than any loss could,
+see :mod:`diffjoint.evidence.any_loss`. *Level*: it misses more than the rate that other columns
+agree on, and not completely at random.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import norm
+from sklearn.metrics import roc_auc_score
+
+from diffjoint.evidence.any_loss import (
+    LossFeatures,
+    association,
+    log_likelihood,
+    loss_logits,
+    together,
+)
+from diffjoint.evidence.detector import folds_of
+from diffjoint.evidence.missing import FEWEST, learn_missing
+from diffjoint.keys import row_keys
+
+Values = NDArray[np.float64]
+Cells = NDArray[np.bool_]
+
+FALSE_FIND_RATE = 0.05
+"""How often, at most, a table whose cells are only lost has a column named."""
+MOST_ROWS = 20_000
+"""Rows that are looked at."""
+N_FOLDS = 3
+LEARNER: dict[str, Any] = {
+    "learning_rate": 0.05,
+    "max_iter": 300,
+    "max_leaf_nodes": 8,
+    "l2_regularization": 1.0,
+    "early_stopping": True,
+    "validation_fraction": 0.15,
+    "n_iter_no_change": 15,
+}
+N_WAYS = 2
+"""Ways that a column can be named."""
+LEAST_GAIN = 0.004
+"""Share of what is uncertain about who is missing that losses may leave to contexts."""
+LEAST_EXCESS = 0.02
+"""Share of the cells that a column must miss beyond the level of the others."""
+AGREE = 3.0
+"""Standard errors within which two columns lose at the same rate."""
+FEWEST_AGREEING, AGREEING_SHARE = 2, 1 / 3
+"""Columns, and share of those with missing cells, that make a level."""
+
+NOTHING_MISSING = "no missing cell"
+TOO_FEW = f"fewer than {FEWEST} missing or observed cells"
+LOSSES = "losses explain it"
+CONTEXTS = "contexts say more than losses can"
+LEVEL = "misses more than others, not at random"
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """What speaks for and against meaningful cells in one column.
+
+    Attributes
+    ----------
+    missing_rate : float
+    excess : float or None
+        How much more it misses than the rate that other columns agree on; None if they do not.
+    auc : float or None
+        How well the rest of the row says whether the cell is missing, on rows held out; None if
+        there is too little to learn from.
+    gain : float or None
+        Share of what is uncertain about that which contexts say beyond what losses could.
+    p_value : float
+        How likely columns that only lose cells show as much, corrected for all columns.
+    is_named : bool
+    reason : str
+    """
+
+    missing_rate: float
+    excess: float | None
+    auc: float | None
+    gain: float | None
+    p_value: float
+    is_named: bool
+    reason: str
+
+
+def find_candidates(
+    values: Values,
+    gaps: Cells,
+    n_levels: NDArray[np.int64],
+    *,
+    seed: int = 0,
+    false_find_rate: float = FALSE_FIND_RATE,
+    tick: Callable[[], object] = lambda: None,
+) -> list[Candidate]:
+    """Say of every column whether losses alone explain what it misses.
+
+    Parameters
+    ----------
+    values : array of shape (n_rows, n_columns)
+        Coded cells, NaN where missing.
+    gaps : bool array of the same shape
+        Missing cells.
+    n_levels : array of shape (n_columns,)
+        Levels of categorical columns; 0 for numbers.
+    seed : int
+    false_find_rate : float
+        How often, at most, a table whose cells are only lost has a column named.
+    tick : callable
+        Called for each column.
+
+    Notes
+    -----
+    At most ``MOST_ROWS`` rows are looked at, chosen by what they hold.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> married = rng.integers(0, 2, 1000).astype(float)
+    >>> values = np.column_stack([married, rng.normal(size=(1000, 3))])
+    >>> values[married == 0, 1] = np.nan
+    >>> values[rng.random(values.shape) < 0.1] = np.nan
+    >>> found = find_candidates(values, np.isnan(values), np.array([2, 0, 0, 0]))
+    >>> [candidate.is_named for candidate in found]
+    [False, True, False, False]
+    """
+    chosen = np.argsort(row_keys(values, seed=0), kind="stable")[:MOST_ROWS]
+    values, gaps = values[chosen], gaps[chosen]
+    n_missing = gaps.sum(axis=0)
+    enough = np.minimum(n_missing, len(gaps) - n_missing) >= FEWEST
+    features = LossFeatures(values, n_levels) if enough.any() else None
+    folds, signs = folds_of(values, N_FOLDS), {}
+    for j in range(values.shape[1]):
+        if features is not None and enough[j]:
+            signs[j] = _look(values, gaps[:, j], n_levels, features.beside(j), folds, j, seed)
+        tick()
+    rates = n_missing / max(1, len(gaps))
+    return _decide(rates, signs, len(gaps), false_find_rate)
+
+
+@dataclass(frozen=True)
+class _Signs:
+    missing_rate: float
+    auc: float
+    gain: float
+    context_p: float
+    association_p: float
+
+
+def _look(
+    values: Values,
+    is_missing: Cells,
+    n_levels: NDArray[np.int64],
+    features: Values,
+    folds: NDArray[np.int64],
+    column: int,
+    seed: int,
+) -> _Signs:
+    """Trees against losses, on rows that neither has seen."""
+    by_losses = loss_logits(features, is_missing, folds, seed)
+    rest = np.column_stack([np.delete(values, column, axis=1), by_losses])
+    levels = np.append(np.delete(n_levels, column), 0)
+    by_trees = np.empty(len(values))
+    for fold in np.unique(folds):
+        learn = folds != fold
+        grown = learn_missing(rest[learn], is_missing[learn], levels, seed, LEARNER)
+        by_trees[~learn] = grown.logit(rest[~learn])
+    by_both = together(np.column_stack([by_losses, by_trees]), is_missing)
+    better = log_likelihood(by_both, is_missing) - log_likelihood(by_losses, is_missing)
+    rate = float(is_missing.mean())
+    uncertain = -(rate * np.log(rate) + (1 - rate) * np.log(1 - rate))
+    error = max(float(better.std()), 1e-9) / np.sqrt(len(better))
+    z = (better.mean() - LEAST_GAIN * uncertain) / error
+    return _Signs(
+        missing_rate=rate,
+        auc=float(roc_auc_score(is_missing, by_both)),
+        gain=float(better.mean() / uncertain),
+        context_p=float(norm.sf(z)),
+        association_p=association(features, is_missing),
+    )
+
+
+def _decide(
+    rates: Values, signs: dict[int, _Signs], n_rows: int, false_find_rate: float
+) -> list[Candidate]:
+    """Contexts first; the level is then told by the columns that they do not name."""
+    by_context = _holm({j: sign.context_p for j, sign in signs.items()}, N_WAYS)
+    named = {j for j, p in by_context.items() if p <= false_find_rate}
+    rest = [j for j in signs if j not in named]
+    level = _level(rates, rest, n_rows, is_alone_enough=bool(named))
+    by_level = _holm({j: _level_p(sign, level, n_rows) for j, sign in signs.items()}, N_WAYS)
+    candidates = []
+    for j, rate in enumerate(rates.tolist()):
+        if j not in signs:
+            reason = TOO_FEW if rate > 0 else NOTHING_MISSING
+            candidates.append(Candidate(rate, None, None, None, 1.0, False, reason))
+            continue
+        p = min(by_context[j], by_level[j])
+        reason = CONTEXTS if j in named else LEVEL if p <= false_find_rate else LOSSES
+        excess = None if level is None else rate - level
+        auc, gain = signs[j].auc, signs[j].gain
+        candidates.append(Candidate(rate, excess, auc, gain, p, p <= false_find_rate, reason))
+    return candidates
+
+
+def _level(rates: Values, columns: list[int], n_rows: int, is_alone_enough: bool) -> float | None:
+    """The rate that most of the columns agree on, the lower one of two; None if too few do.
+
+    Of two columns that differ the lower one is taken for the level, but only in a table that is
+    known to have meaningful cells: one column alone says little of how cells get lost.
+    """
+    best: list[int] = []
+    for j in sorted(columns, key=lambda k: float(rates[k])):
+        error = np.sqrt(2 * rates[j] * (1 - rates[j]) / n_rows)
+        agreeing = [k for k in columns if abs(rates[k] - rates[j]) <= AGREE * error]
+        if len(agreeing) > len(best):
+            best = agreeing
+    fewest = 1 if is_alone_enough and len(columns) == 2 else FEWEST_AGREEING
+    if len(best) < max(fewest, AGREEING_SHARE * len(columns)):
+        return None
+    return float(rates[best].mean())
+
+
+def _level_p(sign: _Signs, level: float | None, n_rows: int) -> float:
+    """How likely losses at that level, or losses at random, look like this."""
+    if level is None or sign.missing_rate - level < LEAST_EXCESS:
+        return 1.0
+    error = np.sqrt(level * (1 - level) * 2 / n_rows)
+    return max(float(norm.sf((sign.missing_rate - level) / error)), sign.association_p)
+
+
+def _holm(p_values: dict[int, float], n_ways: int) -> dict[int, float]:
+    """P-values corrected for the columns and for the ways that a column can be named."""
+    corrected, highest = {}, 0.0
+    ordered = sorted(p_values, key=lambda j: p_values[j])
+    for place, j in enumerate(ordered):
+        highest = max(highest, min(1.0, n_ways * (len(ordered) - place) * p_values[j]))
+        corrected[j] = highest
+    return corrected

@@ -1,0 +1,64 @@
+"""Columns in which a missing cell may be meaningful, found without being named."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from diffjoint.evidence import find_candidates
+from diffjoint.progress import Progress, Silence
+from diffjoint.table import Schema, Table, code_table, infer_schema, open_table
+
+AUTO = "auto"
+"""What stands for a search in place of the columns' names."""
+
+
+def find_mm_columns(X: Any, column_kinds: Mapping[Any, str] | None = None) -> list[dict[str, Any]]:
+    """Say of every column whether losses alone explain what it misses.
+
+    Parameters
+    ----------
+    X : pandas or polars DataFrame, or array of shape (n_rows, n_columns)
+    column_kinds : dict, optional
+        Kind by column label, where the inferred one is wrong.
+
+    Returns
+    -------
+    list of dict
+        One for each modelled column, ``pandas.DataFrame`` makes a table of them. ``column`` is its
+        label; ``is_named`` whether missing cells may be meaningful, and ``reason`` why;
+        ``missing_rate``; ``excess``, how much more it misses than the rate that other columns
+        agree on (None if they do not); ``auc``, how well the rest of the row says who is
+        missing; ``gain``, the share of what is uncertain about that which the rest says beyond
+        what losses could; ``p_value``, how likely columns that only lose cells show as much,
+        corrected for all columns.
+
+    Examples
+    --------
+    >>> from diffjoint.simulate import household_survey
+    >>> survey = household_survey(1000).observed_table
+    >>> [found["column"] for found in find_mm_columns(survey) if found["is_named"]]
+    ['spouse_age', 'weekly_hours', 'commute']
+    """
+    table = open_table(X)
+    return search(table, infer_schema(table, column_kinds), Silence())
+
+
+def search(table: Table, schema: Schema, progress: Progress) -> list[dict[str, Any]]:
+    """The records of :func:`find_mm_columns` for a table whose columns are understood."""
+    columns = schema.modelled
+    progress.begin(len(columns))
+    progress.phase("which columns can be meaningful")
+    values = code_table(table, schema, "error")
+    found = find_candidates(
+        values,
+        np.isnan(values),
+        np.array([len(c.levels) if c.is_categorical else 0 for c in columns], dtype=np.int64),
+        tick=lambda: progress.advance(1),
+    )
+    labels = [table.labels[position] for position in schema.modelled_positions]
+    return [
+        {"column": label, **asdict(candidate)}
+        for label, candidate in zip(labels, found, strict=True)
+    ]
