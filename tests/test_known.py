@@ -316,3 +316,11 @@ def test_a_saved_imputer_knows_its_codes_and_rules(world, coded, tmp_path):
     pd.testing.assert_frame_equal(again.transform(part), fitted.transform(part))
     for one, other in zip(again.sample(part, 2), fitted.sample(part, 2), strict=True):
         pd.testing.assert_frame_equal(one, other)
+
+
+def test_what_is_known_needs_no_explanation(world):
+    survey = world.observed_table
+    fitted = imputer(world, rules=RULES).fit(survey)
+    row = int(((survey["married"] == "no") & survey["spouse_age"].isna()).to_numpy().argmax())
+    with pytest.raises(InputError, match="known to be meaningful, by a rule"):
+        fitted.explain(survey, (row, "spouse_age"))

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from diffjoint.detect import Belief
 from diffjoint.errors import InputError
-from diffjoint.state import Cells, Observation, Values
+from diffjoint.state import Cells, JointSpace, Observation, Values
 from diffjoint.table import Schema, Table, cells_of, open_table
 
 Band = tuple[float, float]
@@ -297,7 +297,9 @@ def _dtype(is_number: bool) -> nw.dtypes.DType:
     return nw.Float64() if is_number else nw.String()
 
 
-def find_cell(cell: Any, table: Table, schema: Schema, candidates: Cells) -> tuple[int, int]:
+def find_cell(
+    cell: Any, table: Table, space: JointSpace, observation: Observation
+) -> tuple[int, int]:
     """A cell given as (row, column label), as (row, modelled column), if it can be explained."""
     if not isinstance(cell, tuple) or len(cell) != 2 or not isinstance(cell[0], Integral):
         raise InputError(
@@ -311,15 +313,21 @@ def find_cell(cell: Any, table: Table, schema: Schema, candidates: Cells) -> tup
             f"cell names row {row}; X has rows 0 to {table.n_rows - 1}, counted from its first, "
             "whatever their labels."
         )
-    modelled = schema.modelled_positions.tolist()
+    modelled = space.schema.modelled_positions.tolist()
     column = modelled.index(position) if position in modelled else None
-    if column is not None and candidates[row, column]:
+    if column is not None and observation.candidates[row, column]:
         return row, column
     value = cells_of(table.column(position), np.array([row]))[0]
     if value is not None:
         raise InputError(
             f"cell names row {row} of {label!r}, which is observed ({_shown(value)}): only missing "
             "cells are explained."
+        )
+    if column in space.mm:
+        kind = "meaningful" if observation.known_meaningful[row, column] else "lost"
+        raise InputError(
+            f"cell names row {row} of {label!r}, which is known to be {kind}, by a rule, a reason "
+            "code or a label: there is nothing to explain."
         )
     raise InputError(
         f"cell names {label!r}, which is not among mm_columns: its missing cells are all taken "

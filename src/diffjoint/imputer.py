@@ -483,12 +483,11 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         question = self._open(X, known_meaningful, known_lost)
         asked = self._asked(question)
-        candidates = asked.observation.candidates
         if cell is None:
-            return explanations_table(question.table, asked.explain(candidate_cells(candidates)))
-        found: Explanation = asked.explain(
-            [find_cell(cell, question.table, self.schema_, candidates)]
-        )[0]
+            cells = candidate_cells(asked.observation.candidates)
+            return explanations_table(question.table, asked.explain(cells))
+        place = find_cell(cell, question.table, self._model.space, asked.observation)
+        found: Explanation = asked.explain([place])[0]
         return found
 
     @property

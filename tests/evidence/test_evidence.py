@@ -415,3 +415,19 @@ def test_labels_that_agree_change_little(small):
     at_random = np.random.default_rng(0).random(small.train.truth.shape) < 0.3
     told = learnt(small, **labels_on(small, at_random))
     assert brier(small, told) < brier(small, learnt(small)) + 0.005
+
+
+def test_drawn_masks_are_as_coherent_as_the_truth():
+    """In the network D3 is meaningful wherever D2 is."""
+    world = bayesian_network(6_000, 3_000, mechanism="mcar", loss_rate=0.1, seed=1)
+    train, test = (part.observed_table.to_numpy() for part in (world.train, world.test))
+    uniform = np.random.default_rng(0).random(train.shape)
+    evidence = gather(train, np.isnan(train), N_LEVELS, (0, 3, 4), uniform)
+    candidates = np.isnan(test) & np.array([True, False, False, True, True])
+    both, d2 = 0, 0
+    for stream in range(3):
+        uniform = keyed_uniform(row_keys(test, 0), stream, test.shape[1])
+        drawn = evidence.draw(test, candidates, uniform, np.where(candidates, np.nan, 0.0))
+        d2 += drawn[:, 3].sum()
+        both += (drawn[:, 3] & drawn[:, 4]).sum()
+    assert both / d2 > 0.995

@@ -188,14 +188,21 @@ def _beside(
     folds: NDArray[np.int64],
     scores: Values,
 ) -> ColumnEvidence:
+    """What is left of the missing cells beside the losses.
+
+    Shares of meaningful cells that are smaller than what the loss rate can be known by are none.
+    """
     rho = loss.rate(scores)
     excess = logits - _logit(rho)
     curves = []
     for fold in range(len(trees)):
         rows = _rows_outside(folds, fold)
         curves.append(_rising(excess[rows], is_missing[rows], rho[rows]))
-    knots = tuple(curve.X_thresholds_ for curve in curves)
-    return ColumnEvidence(trees, loss, knots, tuple(curve.y_thresholds_ for curve in curves))
+    least = ENOUGH_ERRORS * np.sqrt((rho * (1 - rho)).mean() / len(rho))
+    rates = tuple(
+        np.where(curve.y_thresholds_ < least, 0.0, curve.y_thresholds_) for curve in curves
+    )
+    return ColumnEvidence(trees, loss, tuple(curve.X_thresholds_ for curve in curves), rates)
 
 
 def _find_loss(
