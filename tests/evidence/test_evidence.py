@@ -9,6 +9,7 @@ from diffjoint.evidence.column import Judged
 from diffjoint.evidence.detector import ALL_SEARCHED, NO_OTHER_COLUMN, folds_of
 from diffjoint.evidence.losses import LossModel, constant_loss, find_drivers
 from diffjoint.evidence.missing import LEARNER, learn_missing
+from diffjoint.keys import keyed_uniform, row_keys
 from diffjoint.metrics import mm_scores, token_accuracy
 from diffjoint.simulate import bayes_posterior, bayesian_network
 from diffjoint.trees import _as_numbers
