@@ -8,7 +8,7 @@ import pytest
 SOURCE = Path(__file__).parents[1] / "src" / "diffjoint"
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 FLOORS = [
-    {"errors", "keys", "trees"},
+    {"errors", "keys", "params", "trees"},
     {"config", "persist", "progress", "edm", "table", "simulate", "evidence"},
     {"state", "files", "metrics", "rules"},
     {
@@ -22,7 +22,8 @@ FLOORS = [
         "search",
     },
     {"algorithm"},
-    {"model", "checkpoint", "complete", "explain"},
+    {"checkpoint", "complete", "explain", "history"},
+    {"model"},
     {"imputer"},
     {"demo"},
     {"cli"},

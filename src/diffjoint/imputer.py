@@ -5,7 +5,7 @@ import os
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, Self, get_args
 from warnings import warn
 
@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from diffjoint.aggregate import Aggregated
 from diffjoint.algorithm import Pass, Runtime, diff_joint, in_one_pass
-from diffjoint.checkpoint import Checkpoint, denoiser_from, fingerprint, weights
+from diffjoint.checkpoint import Checkpoint, fingerprint
 from diffjoint.complete import MMOutput, check_output, complete, indicator_names, spread
 from diffjoint.config import (
     DEFAULT_MEMORY_LIMIT,
@@ -38,10 +38,9 @@ from diffjoint.detect import (
     DETECTORS,
     Belief,
     LossRate,
-    belief_from,
 )
 from diffjoint.errors import InputError, UntypicalWarning
-from diffjoint.expect import Expectation, expectation_from, learn_values
+from diffjoint.expect import Expectation, learn_values
 from diffjoint.explain import (
     REVIEW_BAND,
     Asked,
@@ -54,6 +53,7 @@ from diffjoint.explain import (
     review_table,
     within,
 )
+from diffjoint.history import history_entry
 from diffjoint.knowledge import Knowledge, check_labels, know
 from diffjoint.model import (
     Model,
@@ -61,9 +61,11 @@ from diffjoint.model import (
     choose_device,
     find_gaps,
     joint_space,
+    model_from,
     observe,
 )
-from diffjoint.persist import Arrays, read_bundle, write_bundle
+from diffjoint.params import label_from, params_from, plain_params
+from diffjoint.persist import read_bundle, write_bundle
 from diffjoint.progress import Progress, ProgressBar, Silence
 from diffjoint.rules import Rule, read_rules
 from diffjoint.search import AUTO, search
@@ -80,12 +82,6 @@ from diffjoint.table import (
     searched_by_codes,
 )
 
-BELIEF = "belief."
-"""What the names of a belief's arrays begin with in a saved model."""
-EXPECTATION = "expectation."
-"""The same for what is expected."""
-MAPPINGS = ("column_kinds", "loss_rate", "reason_codes", "rules")
-"""Parameters by column label; labels need not be text."""
 UNSEEN = ("error", "missing", "keep")
 MIN_ROWS = 2
 
@@ -532,7 +528,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Save the fitted imputer to one file, without pickle; :func:`load` reads it back."""
         check_is_fitted(self)
         facts = {
-            "params": _plain_params(self),
+            "params": plain_params(self.get_params(deep=False)),
             "schema": self.schema_.to_json(),
             "mm": self._model.space.mm,
             "mm_columns": self.mm_columns_,
@@ -543,14 +539,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             "n_features_in": self.n_features_in_,
             "feature_names_in": list(getattr(self, "feature_names_in_", [])),
         }
-        arrays = {"clusters": self._model.clusters, **weights(self._model.denoiser)}
-        if self._model.belief is not None:
-            packed = self._model.belief.arrays()
-            arrays |= {f"{BELIEF}{name}": array for name, array in packed.items()}
-        if self._model.expectation is not None:
-            packed = self._model.expectation.arrays()
-            arrays |= {f"{EXPECTATION}{name}": array for name, array in packed.items()}
-        write_bundle(path, "model", arrays, facts)
+        write_bundle(path, "model", self._model.arrays(), facts)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Names of the output's columns."""
@@ -601,7 +590,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 self._take(last, task, seed, belief, expectation)
             runtime = Runtime(seed, task.device, parse_bytes(self.memory_limit), progress)
             for done in _passes(observation, task, runtime, last, belief, expectation):
-                self.history_.append(_history_entry(done, last, observation, task.space))
+                self.history_.append(history_entry(done, last, observation, task.space))
                 self._take(done, task, seed, belief, expectation)
                 if checkpoint is not None:
                     checkpoint.save(seed, done, self.history_)
@@ -914,34 +903,20 @@ def load(path: str | os.PathLike[str], *, device: str = "auto") -> SelectiveImpu
     True
     """
     arrays, facts = read_bundle(path, "model")
-    params = dict(facts["params"])
-    if isinstance(params["mm_columns"], list):
-        params["mm_columns"] = [_label(label) for label in params["mm_columns"]]
-    for name in MAPPINGS:
-        params[name] = _mapping(params[name])
-    if params["review_band"] is not None:
-        params["review_band"] = tuple(params["review_band"])
-    imputer = SelectiveImputer(**params, device=device)
+    imputer = SelectiveImputer(**params_from(facts["params"]), device=device)
     imputer.settings_ = Settings(**facts["settings"])
     imputer.schema_ = Schema.from_json(facts["schema"])
-    imputer.mm_columns_ = [_label(label) for label in facts["mm_columns"]]
+    imputer.mm_columns_ = [label_from(label) for label in facts["mm_columns"]]
     imputer.mm_evidence_ = [
-        {**found, "column": _label(found["column"])} for found in facts["mm_evidence"]
+        {**found, "column": label_from(found["column"])} for found in facts["mm_evidence"]
     ]
     imputer.history_ = facts["history"]
     imputer.n_features_in_ = facts["n_features_in"]
     if facts["feature_names_in"]:
         imputer.feature_names_in_ = np.asarray(facts["feature_names_in"], dtype=object)
     space = JointSpace(imputer.schema_, tuple(facts["mm"]), imputer.settings_.sigma_data)
-    denoiser = denoiser_from(arrays, space.n_coordinates, imputer.settings_, choose_device(device))
-    imputer._model = Model(
-        space,
-        imputer.settings_,
-        facts["seed"],
-        denoiser,
-        arrays["clusters"],
-        belief_from(_named(arrays, BELIEF)),
-        expectation_from(_named(arrays, EXPECTATION), space),
+    imputer._model = model_from(
+        arrays, space, imputer.settings_, facts["seed"], choose_device(device)
     )
     return imputer
 
@@ -1005,15 +980,6 @@ def _passes(
         yield in_one_pass(observation, space, settings, runtime, belief, expectation)
 
 
-def _named(arrays: Arrays, prefix: str) -> Arrays:
-    """The arrays whose names begin so, by the rest of their names."""
-    return {
-        name.removeprefix(prefix): array
-        for name, array in arrays.items()
-        if name.startswith(prefix)
-    }
-
-
 def _open_checkpoint(folder: str | os.PathLike[str] | None, task: _Task) -> Checkpoint | None:
     if folder is None:
         return None
@@ -1037,68 +1003,6 @@ def _explained_interrupts(checkpoint: Checkpoint | None) -> Iterator[None]:
         else:
             advice = "Nothing was saved; set checkpoint to a folder to be able to go on."
         raise KeyboardInterrupt(f"Interrupted. {advice}") from error
-
-
-def _history_entry(
-    done: Pass, last: Pass | None, observation: Observation, space: JointSpace
-) -> dict[str, Any]:
-    """One pass in numbers."""
-    candidates = observation.candidates
-    called = done.aggregated.state.meaningful[candidates]
-    before = last.aggregated.state.meaningful[candidates] if last else np.zeros_like(called)
-    return {
-        "iteration": done.iteration + 1,
-        "loss": done.loss,
-        "n_epochs": done.n_epochs,
-        "meaningful_share": float(called.mean()) if len(called) else 0.0,
-        "changed_share": float((called != before).mean()) if len(called) else 0.0,
-        "value_change": _value_change(done, last, observation, space) if last else None,
-    }
-
-
-def _value_change(done: Pass, last: Pass, observation: Observation, space: JointSpace) -> float:
-    """Root mean square change of imputed cells: in standard deviations, or 1 for a new level."""
-    squares = []
-    for j, column in enumerate(space.schema.modelled):
-        missing = ~observation.observed[:, j]
-        change = (done.aggregated.values - last.aggregated.values)[missing, j]
-        squares.append(
-            (change != 0) if column.is_categorical else (change / (column.scale or 1.0)) ** 2
-        )
-    together = np.concatenate(squares)
-    return float(np.sqrt(together.mean())) if len(together) else 0.0
-
-
-def _plain_params(imputer: SelectiveImputer) -> dict[str, Any]:
-    """Parameters that JSON can carry; what belongs to the process is left at its default."""
-    left_out = {"callback", "checkpoint", "device", "n_threads", "verbose"}
-    params = {k: v for k, v in imputer.get_params(deep=False).items() if k not in left_out}
-    if not isinstance(params["mm_columns"], str | None):
-        params["mm_columns"] = list(params["mm_columns"])
-    for name in MAPPINGS:
-        params[name] = _pairs(params[name])
-    if not isinstance(params["random_state"], Integral):
-        params["random_state"] = None
-    return params
-
-
-def _label(saved: Any) -> Hashable:
-    """A column's label as it was before JSON made a list of a tuple."""
-    return tuple(saved) if isinstance(saved, list) else saved
-
-
-def _pairs(params: Any) -> Any:
-    """Mappings as lists of pairs, within each other too: JSON would make text of every key."""
-    if not isinstance(params, Mapping):
-        return params
-    return [[label, _pairs(value)] for label, value in params.items()]
-
-
-def _mapping(saved: Any) -> Any:
-    """The mapping that :func:`_pairs` made a list of."""
-    if not isinstance(saved, list):
-        return saved
-    return {_label(label): _mapping(value) for label, value in saved}
 
 
 def _digest(values: Values, gaps: Cells, known: Knowledge) -> str:

@@ -8,18 +8,22 @@ import torch
 from numpy.typing import NDArray
 
 from diffjoint.aggregate import Aggregated, Clusters, aggregate, as_expected
+from diffjoint.checkpoint import denoiser_from, weights
 from diffjoint.conditional_sample import conditional_sample, sampling_units
 from diffjoint.config import Settings
-from diffjoint.detect import Belief
+from diffjoint.detect import Belief, belief_from
 from diffjoint.edm import Denoiser
 from diffjoint.errors import InputError
-from diffjoint.expect import Expectation
+from diffjoint.expect import Expectation, expectation_from
 from diffjoint.keys import row_keys
 from diffjoint.knowledge import Knowledge
+from diffjoint.persist import Arrays
 from diffjoint.progress import Progress
 from diffjoint.state import Cells, Draws, JointSpace, Observation, Values
 from diffjoint.table import Schema, Table
 
+BELIEF, EXPECTATION = "belief.", "expectation."
+"""What the names of their arrays begin with."""
 FIRST_MASK = 1_000
 """Streams of random numbers below this belong to fit."""
 
@@ -77,6 +81,29 @@ class Model:
         called = None if probability is None else (probability > self.settings.threshold)[None]
         draws = self.draws(observation, self.settings.n_draws, memory_limit, progress, called)
         return aggregate(draws, observation, self.space, self.settings, self.clusters, probability)
+
+    def arrays(self) -> Arrays:
+        """All that was learnt, as plain arrays; :func:`model_from` makes the model from them."""
+        arrays = {"clusters": self.clusters, **weights(self.denoiser)}
+        for prefix, part in ((BELIEF, self.belief), (EXPECTATION, self.expectation)):
+            if part is not None:
+                arrays |= {f"{prefix}{name}": array for name, array in part.arrays().items()}
+        return arrays
+
+
+def model_from(
+    arrays: Arrays, space: JointSpace, settings: Settings, seed: int, device: torch.device
+) -> Model:
+    """The model whose arrays these are."""
+    return Model(
+        space,
+        settings,
+        seed,
+        denoiser_from(arrays, space.n_coordinates, settings, device),
+        arrays["clusters"],
+        belief_from(_named(arrays, BELIEF)),
+        expectation_from(_named(arrays, EXPECTATION), space),
+    )
 
 
 def observe(
@@ -152,3 +179,12 @@ def _mm_position(table: Table, schema: Schema, label: Hashable) -> int:
             "tell apart. Drop it from mm_columns."
         )
     return position
+
+
+def _named(arrays: Arrays, prefix: str) -> Arrays:
+    """The arrays whose names begin so, by the rest of their names."""
+    return {
+        name.removeprefix(prefix): array
+        for name, array in arrays.items()
+        if name.startswith(prefix)
+    }

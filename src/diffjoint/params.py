@@ -1,0 +1,53 @@
+"""Parameters as JSON can carry them, and back."""
+
+from collections.abc import Hashable, Mapping
+from numbers import Integral
+from typing import Any
+
+MAPPINGS = ("column_kinds", "loss_rate", "reason_codes", "rules")
+"""Parameters by column label; labels need not be text."""
+OF_THE_PROCESS = {"callback", "checkpoint", "device", "n_threads", "verbose"}
+"""Parameters that say nothing of what was learnt."""
+
+
+def plain_params(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters without those of the process, mappings and labels as lists."""
+    plain = {name: value for name, value in params.items() if name not in OF_THE_PROCESS}
+    if not isinstance(plain["mm_columns"], str | None):
+        plain["mm_columns"] = list(plain["mm_columns"])
+    for name in MAPPINGS:
+        plain[name] = _pairs(plain[name])
+    if not isinstance(plain["random_state"], Integral):
+        plain["random_state"] = None
+    return plain
+
+
+def params_from(plain: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters that :func:`plain_params` made plain."""
+    params = dict(plain)
+    if isinstance(params["mm_columns"], list):
+        params["mm_columns"] = [label_from(label) for label in params["mm_columns"]]
+    for name in MAPPINGS:
+        params[name] = _mapping(params[name])
+    if params["review_band"] is not None:
+        params["review_band"] = tuple(params["review_band"])
+    return params
+
+
+def label_from(saved: Any) -> Hashable:
+    """A column's label as it was before JSON made a list of a tuple."""
+    return tuple(saved) if isinstance(saved, list) else saved
+
+
+def _pairs(params: Any) -> Any:
+    """Mappings as lists of pairs, within each other too: JSON would make text of every key."""
+    if not isinstance(params, Mapping):
+        return params
+    return [[label, _pairs(value)] for label, value in params.items()]
+
+
+def _mapping(saved: Any) -> Any:
+    """The mapping that :func:`_pairs` made a list of."""
+    if not isinstance(saved, list):
+        return saved
+    return {label_from(label): _mapping(value) for label, value in saved}
