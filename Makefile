@@ -24,7 +24,7 @@ demo: $(STAMP)  ## impute a small survey and show what happened
 	$(BIN)/diffjoint demo
 
 test: $(STAMP)  ## run all tests, doctests included
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto
 
 lint: $(STAMP)  ## check style and types
 	$(BIN)/ruff check .
