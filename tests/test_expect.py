@@ -91,16 +91,17 @@ def test_a_handful_of_rows_is_enough_to_answer(n):
 
 def test_rare_levels_share_a_class_and_the_rarest_are_left_out():
     target = np.concatenate([np.repeat(3.0, 50), np.repeat(0.0, 20), [1.0] * 6, [2.0] * 5])
-    levels, classes = _classes(target)
+    levels, shares, classes = _classes(target)
     assert levels.tolist() == [3.0, 0.0, 1.0]
+    assert shares.tolist() == [1.0, 1.0, 6 / 11]
     assert classes[[0, 50, 70, -1]].tolist() == [0, 1, 2, 2]
-    levels, classes = _classes(target[:-5])
+    levels, _, classes = _classes(target[:-5])
     assert levels.tolist() == [3.0, 0.0]
     assert classes[-1] == -1
 
 
 def test_of_many_levels_only_the_frequent_have_a_class_of_their_own():
-    levels, classes = _classes(np.repeat(np.arange(60.0), 12))
+    levels, _, classes = _classes(np.repeat(np.arange(60.0), 12))
     assert len(levels) == MOST_CLASSES + 1
     assert classes.max() == MOST_CLASSES
 
@@ -138,3 +139,36 @@ def test_draws_know_what_is_observed():
     spread = draws.std(axis=0)
     assert spread[x > 0.3].mean() > 1.5 * spread[x < -0.3].mean()
     assert np.isfinite(draws).all()
+
+
+def test_levels_that_share_a_class_do_not_outweigh_a_frequent_one():
+    rng = np.random.default_rng(0)
+    level = np.where(rng.random(1_500) < 0.2, "top", rng.integers(0, 60, 1_500).astype(str))
+    frame = pd.DataFrame({"x": rng.normal(size=1_500), "level": level})
+    frame.loc[:299, "level"] = None
+    expectation, observation = learn(frame, level="categorical")
+    values, entropy = expectation.of(observation)
+    chosen = [expectation.space.schema.modelled[1].levels[int(v)] for v in values[:300, 1]]
+    assert np.mean([name == "top" for name in chosen]) > 0.9
+    assert entropy[:300, 1].mean() > 2.5
+
+
+def test_noise_in_a_small_table_is_not_learnt():
+    """Values stay near the mean where nothing tells them."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(150, 5)), columns=list("abcde"))
+    frame.loc[:39, "a"] = np.nan
+    expectation, observation = learn(frame)
+    values, _ = expectation.of(observation)
+    assert np.abs(values[:40, 0] - np.nanmean(observation.values[:, 0])).mean() < 0.35
+
+
+def test_cells_that_are_missing_together_are_drawn_together():
+    rng = np.random.default_rng(0)
+    a = rng.normal(size=2_000)
+    frame = pd.DataFrame({"a": a, "b": a + 0.3 * rng.normal(size=2_000)})
+    seen = frame.mask(rng.random(frame.shape) < 0.3)
+    seen.loc[:199] = np.nan
+    imputer = SelectiveImputer([], random_state=0).fit(seen)
+    drawn = imputer.sample(seen, 1)[0].iloc[:200]
+    assert drawn.corr().iloc[0, 1] > 0.8

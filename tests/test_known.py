@@ -324,3 +324,36 @@ def test_what_is_known_needs_no_explanation(world):
     row = int(((survey["married"] == "no") & survey["spouse_age"].isna()).to_numpy().argmax())
     with pytest.raises(InputError, match="known to be meaningful, by a rule"):
         fitted.explain(survey, (row, "spouse_age"))
+
+
+def test_a_ruled_column_that_missed_nothing_in_fit_obeys_its_rule_in_new_rows(world):
+    survey = world.truth.assign(pay=np.arange(float(len(world.truth))))
+    rules = {"pay": 'employed == "yes"'}
+    fitted = imputer(world, rules=rules, mm_columns=[], mm_output="indicator").fit(survey)
+    assert fitted.mm_columns_ == ["pay"]
+    new = survey.iloc[:60].copy()
+    new.loc[new.index[:40], "pay"] = np.nan
+    expected = new["pay"].isna() & (new["employed"] == "no")
+    assert expected.any()
+    for table in [fitted.transform(new), *fitted.sample(new, 2)]:
+        np.testing.assert_array_equal(table["pay_meaningful"], expected)
+        assert table["pay"].notna().all()
+
+
+def test_explanations_say_what_the_completed_table_holds(world):
+    survey = world.observed_table
+    fitted = imputer(world, rules=RULES).fit(survey)
+    completed = fitted.transform(survey)
+    why = fitted.explain(survey)
+    assert len(why)
+    for row, column, call in zip(why["row"], why["column"], why["call"], strict=True):
+        assert completed[column].isna().iloc[row] == (call == "meaningful")
+    one = fitted.explain(survey, (int(why["row"].iloc[0]), why["column"].iloc[0]))
+    assert one.rule == RULES[why["column"].iloc[0]]
+    assert "decides, by a filled gate" in str(one)
+
+
+def test_auto_says_which_columns_it_could_not_judge(world):
+    survey = world.observed_table.iloc[:30]
+    with pytest.warns(UntypicalWarning, match="could not judge .*spouse_age"):
+        imputer(world, mm_columns="auto").fit(survey)

@@ -151,7 +151,12 @@ def test_a_conditional_denoiser_learns_from_hidden_cells_what_goes_with_what():
     noise = generator(7)
     with torch.inference_mode():
         drawn = walk(
-            denoiser, vectors[:400], known, lambda: torch.randn(400, 2, generator=noise), quick
+            denoiser,
+            vectors[:400],
+            known,
+            torch.zeros_like(known),
+            lambda: torch.randn(400, 2, generator=noise),
+            quick,
         )
     assert torch.equal(drawn[:, 0], vectors[:400, 0])
     assert ((drawn[:, 1] > 0) == (vectors[:400, 0] > 0)).float().mean() > 0.97

@@ -563,7 +563,8 @@ def _columns_meant(file: TableFile, mm_columns: list[str] | None) -> list[str] |
             f"{listed or 'none'}."
         )
     found = [[text] if text in table.names else text.split(",") for text in mm_columns]
-    return [name for names in found for name in names if name]
+    names = [name if name in table.names else name.strip() for part in found for name in part]
+    return [name for name in names if name]
 
 
 def _rules(rules: list[str] | None) -> dict[str, str] | None:

@@ -93,6 +93,7 @@ def walk(
     denoiser: Denoiser,
     clean: Tensor,
     known: Tensor,
+    absent: Tensor,
     noise: Callable[[], Tensor],
     settings: Settings,
 ) -> Tensor:
@@ -101,19 +102,19 @@ def walk(
     Parameters
     ----------
     clean, known, noise
-        As for :func:`inpaint`.
+        As for :func:`inpaint`. A meaningful cell has no value: its coordinates are absent.
+    absent : bool Tensor of the same shape
     """
     sigmas = sampling_sigmas(settings.n_steps, settings.sigma_min, settings.sigma_max, settings.rho)
-    vectors = torch.where(known, clean, sigmas[0] * noise())
+    part = known.to(clean.dtype) - absent.to(clean.dtype)
+    still = torch.where(known, clean, 0.0)
+    vectors = torch.where(part == 0, sigmas[0] * noise(), still)
     for sigma, next_sigma in pairwise(sigmas):
         stepped = heun_step(
-            lambda noisy, level: denoiser(noisy, level, known), vectors, sigma, next_sigma
+            lambda noisy, level: denoiser(noisy, level, part), vectors, sigma, next_sigma
         )
-        vectors = torch.where(known, clean, stepped)
+        vectors = torch.where(part == 0, stepped, still)
     return vectors
-
-
-SAMPLERS = {"inpaint": inpaint, "amortised": walk}
 
 
 def sampling_units(observation: Observation, settings: Settings) -> float:
@@ -151,7 +152,11 @@ def _draw(
         noise = _noise(draw_keys(keys[rows], draws, stream), space.n_coordinates)
         with torch.inference_mode():
             given = clean[draws % len(clean), rows]
-            vectors = SAMPLERS[settings.sampler](denoiser, given, known[rows], noise, settings)
+            if settings.is_amortised:
+                absent = _of_meaningful(given, space)
+                vectors = walk(denoiser, given, known[rows], absent, noise, settings)
+            else:
+                vectors = inpaint(denoiser, given, known[rows], noise, settings)
         if not torch.isfinite(vectors).all():
             raise TrainingError(
                 "Draws became infinite: the denoiser was not trained well enough to draw from. "
@@ -161,6 +166,16 @@ def _draw(
         drawn[start : start + n_wanted] = vectors[:n_wanted].cpu().numpy()
         progress.advance(n_wanted * _passes(settings))
     return drawn
+
+
+def _of_meaningful(vectors: Tensor, space: JointSpace) -> Tensor:
+    """Coordinates of values that cells do not have, since they are meaningful."""
+    n_values = space.n_coordinates - len(space.mm)
+    cells = torch.zeros(len(vectors), space.n_columns, dtype=torch.bool, device=vectors.device)
+    cells[:, list(space.mm)] = vectors[:, n_values:] > 0.5
+    widths = torch.tensor([column.width for column in space.schema.modelled], device=cells.device)
+    values = cells.repeat_interleave(widths, dim=1)
+    return torch.cat([values, torch.zeros_like(vectors[:, n_values:], dtype=torch.bool)], dim=1)
 
 
 def _noise(keys: Tensor, n_coordinates: int) -> Callable[[], Tensor]:

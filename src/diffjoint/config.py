@@ -174,6 +174,7 @@ FAST_INPAINT = dataclasses.replace(
 FAST = dataclasses.replace(
     FAST_INPAINT,
     sampler="amortised",
+    n_iterations=1,
     batch_size=512,
     learning_rate=2e-3,
     max_epochs=60,

@@ -39,6 +39,7 @@ MOST_TREES, FEWEST_TREES, MOST_STAGES = 150, 30, 600
 LEARNER: dict[str, Any] = {"max_leaf_nodes": 15, "l2_regularization": 1.0, "n_iter_no_change": 10}
 LEARNING_RATE, FASTEST = 0.08, 0.25
 TINY = 1e-6
+NO_LEVELS = np.empty(0), np.empty(0)
 
 
 @dataclass(frozen=True)
@@ -53,11 +54,14 @@ class ColumnExpectation:
         Numbers: log of the variance about that mean. Levels: nothing of use.
     levels : array of shape (n_classes,)
         The level each class stands for; empty for numbers.
+    shares : array of shape (n_classes,)
+        How much of its class that level is: less than 1 if others share it.
     """
 
     value: Trees
     spread: Trees
     levels: Values
+    shares: Values
 
     def of(self, features: Values) -> tuple[Values, Values]:
         """Numbers: mean and standard deviation. Levels: the likeliest, and the entropy in nats."""
@@ -66,9 +70,9 @@ class ColumnExpectation:
             return sums[:, 0], np.exp(self.spread.logit(features) / 2)
         if len(self.levels) == 2:
             sums = np.hstack([-sums / 2, sums / 2])
-        share = softmax(sums, axis=1)
-        entropy = -(share * np.log(np.maximum(share, TINY))).sum(axis=1)
-        return self.levels[share.argmax(axis=1)], np.maximum(entropy, 0.0)
+        likely = softmax(sums, axis=1)
+        entropy = -(likely * np.log(np.maximum(likely * self.shares, TINY))).sum(axis=1)
+        return self.levels[(likely * self.shares).argmax(axis=1)], np.maximum(entropy, 0.0)
 
 
 @dataclass(frozen=True)
@@ -97,7 +101,9 @@ class Expectation:
     def arrays(self) -> Arrays:
         """The expectation as plain arrays."""
         trees = [grown for column in self.columns for grown in (column.value, column.spread)]
-        return end_to_end("levels", [column.levels for column in self.columns]) | pack_trees(trees)
+        levels = end_to_end("levels", [column.levels for column in self.columns])
+        shares = end_to_end("shares", [column.shares for column in self.columns])
+        return levels | shares | pack_trees(trees)
 
 
 def learn_values(
@@ -149,44 +155,48 @@ def expectation_from(arrays: Arrays, space: JointSpace) -> Expectation | None:
     if not arrays:
         return None
     trees = unpack_trees(arrays)
-    parts = zip(trees[::2], trees[1::2], apart(arrays, "levels"), strict=True)
+    levels, shares = apart(arrays, "levels"), apart(arrays, "shares")
+    parts = zip(trees[::2], trees[1::2], levels, shares, strict=True)
     return Expectation(space, tuple(ColumnExpectation(*part) for part in parts))
 
 
 def _learn_levels(
     features: Values, target: Values, n_levels: NDArray[np.int64], seed: int
 ) -> ColumnExpectation:
-    levels, codes = _classes(target)
+    levels, shares, codes = _classes(target)
     none = constant(np.zeros(1), n_levels)
     if len(levels) < 2:
-        return ColumnExpectation(none, none, levels)
+        return ColumnExpectation(none, none, levels, shares)
     kept = codes >= 0
     if not features.shape[1]:
         logits = np.log(np.bincount(codes[kept]))
         only = logits if len(levels) > 2 else logits[1:] - logits[:1]
-        return ColumnExpectation(constant(only, n_levels), none, levels)
+        return ColumnExpectation(constant(only, n_levels), none, levels, shares)
     n_trees = int(np.clip(MOST_STAGES // len(levels), FEWEST_TREES, MOST_TREES))
     rate = min(LEARNING_RATE * MOST_TREES / n_trees, FASTEST)
     learner = HistGradientBoostingClassifier(**_settings(len(codes), n_trees, rate, seed))
     grown = grow(learner, features[kept], codes[kept], n_levels)
-    return ColumnExpectation(grown, none, levels)
+    return ColumnExpectation(grown, none, levels, shares)
 
 
-def _classes(target: Values) -> tuple[Values, NDArray[np.int64]]:
-    """The level each class stands for, and every cell's class; -1: too rare to learn.
+def _classes(target: Values) -> tuple[Values, Values, NDArray[np.int64]]:
+    """The level each class stands for, its share of it, every cell's class; -1: too rare to learn.
 
     The frequent levels have a class each, the others share one if they are enough together.
     """
     levels, place, counts = np.unique(target, return_inverse=True, return_counts=True)
     if not len(levels):
-        return np.zeros(1), np.empty(0, dtype=np.int64)
+        return np.zeros(1), np.ones(1), np.empty(0, dtype=np.int64)
     by_size = np.argsort(-counts, kind="stable")
     n_own = min(int((counts >= FEWEST).sum()), MOST_CLASSES)
     rest_is_learnt = counts[by_size[n_own:]].sum() >= FEWEST
     class_of = np.full(len(levels), n_own if rest_is_learnt else -1)
     class_of[by_size[:n_own]] = np.arange(n_own)
     n_classes = max(n_own + int(rest_is_learnt), 1)
-    return levels[by_size[:n_classes]], class_of[place]
+    shares = np.ones(n_classes)
+    if rest_is_learnt:
+        shares[-1] = counts[by_size[n_own]] / counts[by_size[n_own:]].sum()
+    return levels[by_size[:n_classes]], shares, class_of[place]
 
 
 def _learn_numbers(
@@ -197,7 +207,7 @@ def _learn_numbers(
     if len(target) < 2 * FEWEST or variance < TINY or not features.shape[1]:
         level = float(target.mean()) if len(target) else 0.0
         flat = constant(np.log(np.array([max(variance, TINY)])), n_levels)
-        return ColumnExpectation(constant(np.array([level]), n_levels), flat, np.empty(0))
+        return ColumnExpectation(constant(np.array([level]), n_levels), flat, *NO_LEVELS)
 
     def learn(rows: slice, goal: Values, loss: str) -> Trees:
         settings = _settings(len(goal), MOST_TREES, LEARNING_RATE, seed)
@@ -209,14 +219,21 @@ def _learn_numbers(
     guess = learn(first, target[first], "squared_error").predict(features[second])[:, 0]
     spread = learn(second, (target[second] - guess) ** 2 + TINY, "gamma")
     mean = learn(slice(None), target, "squared_error")
-    return ColumnExpectation(mean, spread, np.empty(0))
+    return ColumnExpectation(mean.scaled(_slope(guess, target[second])), spread, *NO_LEVELS)
+
+
+def _slope(guess: Values, truth: Values) -> float:
+    """How much of what was learnt holds elsewhere: 1 all, 0 nothing but the mean."""
+    about = guess - guess.mean()
+    return float(np.clip(about @ truth / max(about @ about, TINY), 0.0, 1.0))
 
 
 def _settings(n_rows: int, n_trees: int, rate: float, seed: int) -> dict[str, Any]:
+    is_enough = n_rows >= 20 * FEWEST
     return LEARNER | {
-        "max_iter": n_trees,
+        "max_iter": n_trees if is_enough else FEWEST_TREES,
         "learning_rate": rate,
-        "early_stopping": n_rows >= 20 * FEWEST,
+        "early_stopping": is_enough,
         "validation_fraction": 0.15,
         "min_samples_leaf": int(np.clip(n_rows // 100, 5, 20)),
         "random_state": seed % 2**32,

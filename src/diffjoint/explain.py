@@ -85,6 +85,8 @@ class Explanation:
         is looked at.
     pushes : tuple of Push
         What the other cells of the row add to that, the strongest first.
+    rule : str or None
+        The rule that makes the call, by what its missing gate was filled with.
     """
 
     row: int
@@ -96,6 +98,7 @@ class Explanation:
     meaningful: bool
     base: float
     pushes: tuple[Push, ...]
+    rule: str | None = None
 
     @property
     def call(self) -> str:
@@ -131,7 +134,8 @@ class Explanation:
             "Towards lost": self.towards_lost,
         }
         named = " ".join(f"{side}: {pushes}." for side, pushes in sides.items() if pushes)
-        return f"{rates} {named or 'Nothing in the row speaks for either.'}"
+        decided = f" Its rule {self.rule!r} decides, by a filled gate." if self.rule else ""
+        return f"{rates} {named or 'Nothing in the row speaks for either.'}{decided}"
 
     def __str__(self) -> str:
         """The whole of it in words."""
@@ -153,14 +157,18 @@ class Asked:
     observation : Observation
     schema : Schema
     belief : Belief
-    threshold : float
+    called : bool array of shape (n_rows, n_modelled)
+        The calls as they stand in the completed table.
+    waiting : mapping
+        For ruled columns: the cells that a filled gate decides, and the rule.
     """
 
     table: Table
     observation: Observation
     schema: Schema
     belief: Belief
-    threshold: float
+    called: Cells
+    waiting: Mapping[int, tuple[Cells, str]]
 
     def explain(self, cells: Sequence[tuple[int, int]]) -> list[Explanation]:
         """Explanations of missing cells, given as (row, modelled column), in their order."""
@@ -177,6 +185,8 @@ class Asked:
         held = [cells_of(self.table.column(k), rows) for k in self.schema.modelled_positions]
         labels = [self.table.labels[k] for k in self.schema.modelled_positions]
         known = self.observation.observed[rows]
+        nowhere = np.zeros(self.table.n_rows, dtype=bool)
+        waits, rule = self.waiting.get(column, (nowhere, ""))
         by_strength = np.argsort(-np.abs(reasons.pushes), axis=1, kind="stable")
         for n, row in enumerate(rows.tolist()):
             pushes = (
@@ -191,9 +201,10 @@ class Asked:
                 float(rates.loss_rate[n]),
                 float(rates.mm_rate[n]),
                 float(likely[n]),
-                bool(likely[n] > self.threshold),
+                bool(self.called[row, column]),
                 float(reasons.base[n]),
                 tuple(pushes),
+                rule if waits[row] else None,
             )
 
 

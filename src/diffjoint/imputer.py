@@ -68,7 +68,7 @@ from diffjoint.params import label_from, params_from, plain_params
 from diffjoint.persist import read_bundle, write_bundle
 from diffjoint.progress import Progress, ProgressBar, Silence
 from diffjoint.rules import Rule, read_rules
-from diffjoint.search import AUTO, search
+from diffjoint.search import AUTO, TOO_FEW, search
 from diffjoint.state import Cells, JointSpace, JointState, Observation, Values
 from diffjoint.table import (
     Labels,
@@ -99,7 +99,7 @@ class Imputation:
     probability : float table of X's shape
         How likely the cell is meaningful; 0.0 at observed cells.
     uncertainty : float table of X's shape
-        Spread of the drawn values; 0.0 at observed cells.
+        How far the true value may be from the one filled in; 0.0 at observed cells.
     review : bool table of X's shape
         True: the probability lies within ``review_band``, and a person should look at the cell.
     n_observed, n_kept, n_imputed, n_left : int
@@ -195,7 +195,8 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     memory_limit : int or str
         Memory for draws, such as "500MB". The result does not depend on it.
     checkpoint : path, optional
-        A folder to save each pass in, and to go on from after an interruption.
+        A folder to save each pass in, and to go on from after an interruption. The amortised
+        sampler makes one pass.
     callback : callable, optional
         Called with the imputer after each pass; it can already transform.
     verbose : bool
@@ -388,7 +389,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self.impute(X, known_meaningful=known_meaningful, known_lost=known_lost).probability
 
     def uncertainty(self, X: Any, *, known_meaningful: Any = None, known_lost: Any = None) -> Any:
-        """Spread of the drawn values: a float table of X's shape, 0.0 where observed.
+        """How uncertain a filled value is: a float table of X's shape, 0.0 where observed.
 
         Numbers: standard deviation in the column's unit (dates: days). Categories: entropy in
         nats.
@@ -396,7 +397,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self.impute(X, known_meaningful=known_meaningful, known_lost=known_lost).uncertainty
 
     def impute(self, X: Any, *, known_meaningful: Any = None, known_lost: Any = None) -> Imputation:
-        """The completed table and all that was inferred, from one run of draws."""
+        """The completed table and all that was inferred, at once."""
         return self._imputation(self._open(X, known_meaningful, known_lost))
 
     def review(
@@ -521,6 +522,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 values[:, draws.rows] = draws.values
                 may_be = observation.candidates | observation.known_meaningful
                 meaningful[:, draws.rows] = draws.meaningful & may_be[draws.rows]
+        meaningful |= observation.known_meaningful
         states = (JointState(*drawn) for drawn in zip(values, meaningful, strict=True))
         return [self._complete(question, question.known.settle(state)) for state in states]
 
@@ -611,8 +613,8 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         labels = open_labels(table, coded, known_meaningful, known_lost)
         rules = read_rules(self.rules, table, schema)
         settled = self._settled_columns(table, schema, coded, rules, settings)
-        searched = self._searched(table, schema, settled, settings)
-        space = joint_space(table, schema, searched, settings)
+        searched = self._searched(table, schema, settings)
+        space = joint_space(table, schema, searched, settings, settled)
         check_labels(labels, coded, table, schema, space)
         check_output(space, self.mm_output, self.mm_label)
         values = code_table(table, schema, "error")
@@ -644,7 +646,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if self.n_threads is not None:
             check_whole("n_threads", self.n_threads, 1)
         is_name = isinstance(self.mm_columns, str) and self.mm_columns != AUTO
-        if is_name or not np.iterable(self.mm_columns or []):
+        if is_name or not (self.mm_columns is None or np.iterable(self.mm_columns)):
             raise InputError(
                 f"mm_columns must be a list of columns; got {self.mm_columns!r}. "
                 f"Pass [{self.mm_columns!r}], or {AUTO!r} to have them found."
@@ -685,7 +687,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         for label, rate in rates.items():
             place = table.require(label, "loss_rate")
             is_searched = place in schema.modelled_positions[list(space.mm)]
-            if not is_searched and self.mm_columns == AUTO:
+            if not is_searched and isinstance(self.mm_columns, str):
                 continue
             if not is_searched:
                 searched = [schema.modelled[j].name for j in space.mm]
@@ -703,8 +705,8 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         coded: Labels,
         rules: tuple[Rule, ...],
         settings: Settings,
-    ) -> list[Hashable]:
-        """Columns that rules and reason codes make searched, as far as they miss anything."""
+    ) -> list[int]:
+        """Places of the columns that rules and reason codes make searched."""
         ruled = [int(schema.modelled_positions[rule.target]) for rule in rules]
         positions = sorted({*ruled, *searched_by_codes(table, self.reason_codes, coded)})
         if positions and not settings.joint:
@@ -712,22 +714,26 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 "joint=False imputes every missing cell; rules and codes that mean 'meaningful' "
                 "keep some. Leave out one or the other."
             )
-        return [table.labels[p] for p in positions if table.missing(p).any()]
+        for position in positions:
+            if not schema.columns[position].is_modelled:
+                raise InputError(
+                    f"'{table.names[position]}' has codes that mean 'meaningful', but is passed "
+                    "through unmodelled (an id or free text). Set its kind in column_kinds."
+                )
+        return positions
 
-    def _searched(
-        self, table: Table, schema: Schema, settled: list[Hashable], settings: Settings
-    ) -> list[Hashable]:
+    def _searched(self, table: Table, schema: Schema, settings: Settings) -> list[Hashable]:
         self.mm_evidence_: list[dict[str, Any]] = []
         if isinstance(self.mm_columns, str):
             if settings.joint:
                 with self._running() as progress:
                     self.mm_evidence_ = search(table, schema, progress)
-            found = [found["column"] for found in self.mm_evidence_ if found["is_named"]]
-            return [*found, *settled]
+            self._say_what_was_not_judged()
+            return [found["column"] for found in self.mm_evidence_ if found["is_named"]]
         if self.mm_columns is not None:
-            return [*self.mm_columns, *settled]
+            return list(self.mm_columns)
         if self.rules or self.reason_codes:
-            return settled
+            return []
         if self.joint is not False and any(table.missing(i).any() for i in range(table.n_columns)):
             warn(
                 "mm_columns is not given: every missing cell is taken for lost and will be "
@@ -737,6 +743,16 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 stacklevel=5,
             )
         return []
+
+    def _say_what_was_not_judged(self) -> None:
+        few = [found["column"] for found in self.mm_evidence_ if found["reason"] == TOO_FEW]
+        if few:
+            warn(
+                f"mm_columns='auto' could not judge {', '.join(map(repr, few))}: {TOO_FEW}. They "
+                "are taken for lost there. Name those that may be meaningful.",
+                UntypicalWarning,
+                stacklevel=6,
+            )
 
     def _believe(
         self, observation: Observation, task: "_Task", seed: int, progress: Progress
@@ -818,8 +834,13 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 f"detector={self.detector!r}, which decides by how much drawn values disagree. "
                 "Look at uncertainty(X), or fit with the other detector."
             )
+        called = question.known.settle(self._infer(question).state).meaningful
+        waiting = {
+            rule.target: (question.known.undecided[:, rule.target], rule.text)
+            for rule in question.known.rules
+        }
         observation = self._observe(question)
-        return Asked(question.table, observation, self.schema_, belief, self.settings_.threshold)
+        return Asked(question.table, observation, self.schema_, belief, called, waiting)
 
     def _infer(self, question: "_Question") -> Aggregated:
         """What the model says of a table; what it said in ``fit`` if this is that table."""
@@ -983,7 +1004,9 @@ def _passes(
 def _open_checkpoint(folder: str | os.PathLike[str] | None, task: _Task) -> Checkpoint | None:
     if folder is None:
         return None
-    detector = [task.detector, task.loss_rate, [rule.text for rule in task.known.rules]]
+    rules = [(rule.target, rule.text) for rule in task.known.rules]
+    labelled = hashlib.sha256(np.packbits(task.known.labelled[task.order]).tobytes()).hexdigest()
+    detector = [task.detector, task.loss_rate, rules, labelled]
     marked = task.known.marked(task.values)[task.order]
     run = fingerprint(marked, task.space, task.settings, detector)
     return Checkpoint(folder, run, task.device)

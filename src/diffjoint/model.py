@@ -137,16 +137,27 @@ def canonical_order(values: Values) -> NDArray[np.intp]:
 
 
 def joint_space(
-    table: Table, schema: Schema, mm_columns: Sequence[Hashable], settings: Settings
+    table: Table,
+    schema: Schema,
+    mm_columns: Sequence[Hashable],
+    settings: Settings,
+    settled: Sequence[int] = (),
 ) -> JointSpace:
-    """The model space of a table, with the searched columns found and checked."""
+    """The model space of a table, with the searched columns found and checked.
+
+    Parameters
+    ----------
+    settled : sequence of int
+        Places of columns in which something else says what is meaningful; these are searched
+        whether they miss a cell or not.
+    """
     if not schema.modelled:
         raise InputError(
             "X must have a column to model; all of its columns are pass-through (ids or free "
             "text). Set column_kinds for those that are not."
         )
     modelled = schema.modelled_positions.tolist()
-    positions = [_mm_position(table, schema, label) for label in mm_columns]
+    positions = [*(_mm_position(table, schema, label) for label in mm_columns), *settled]
     mm = tuple(sorted({modelled.index(position) for position in positions}))
     return JointSpace(schema, mm if settings.joint else (), settings.sigma_data)
 

@@ -123,12 +123,12 @@ class _Lesson:
     ) -> None:
         self.vectors, self.settings = vectors, settings
         self.generator, self.hiding = generator, hiding
-        n_held_out = len(vectors) // HELD_OUT if hiding else 0
+        n_held_out = min(len(vectors) // HELD_OUT, MOST_HELD_OUT) if hiding else 0
         self.n_rows = len(vectors) - n_held_out
         self.n_taught = _rows_per_epoch(len(vectors), settings)
         if hiding:
             first = self.n_rows if n_held_out else 0
-            held_out = torch.arange(first, len(vectors), device=vectors.device)[:MOST_HELD_OUT]
+            held_out = torch.arange(first, len(vectors), device=vectors.device)
             self.test = self._questions(held_out)
 
     def new_denoiser(self) -> Denoiser:

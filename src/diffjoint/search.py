@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from diffjoint.evidence import find_candidates
+from diffjoint.evidence import TOO_FEW, find_candidates
 from diffjoint.progress import Progress, Silence
 from diffjoint.table import Schema, Table, code_table, infer_schema, open_table
+
+__all__ = ["AUTO", "TOO_FEW", "find_mm_columns", "search"]
 
 AUTO = "auto"
 """What stands for a search in place of the columns' names."""

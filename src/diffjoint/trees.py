@@ -1,7 +1,7 @@
 """Boosted trees on rows with missing cells, kept as plain arrays."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -71,6 +71,10 @@ class Trees:
                 node = below
             total[:, output] += self.value[node]
         return total
+
+    def scaled(self, factor: float) -> "Trees":
+        """The same with every tree's say made smaller or larger; the baseline stays."""
+        return replace(self, value=self.value * factor)
 
     def logit(self, features: Values) -> Values:
         """The first output: the logit of a probability, if that is what was learnt."""

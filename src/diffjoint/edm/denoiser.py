@@ -63,8 +63,8 @@ class Denoiser(nn.Module):
     - c_out = sigma sigma_data / sqrt(sigma^2 + sigma_data^2)
     - c_in = 1 / sqrt(sigma^2 + sigma_data^2)
 
-    A conditional denoiser is told which coordinates are known. These it takes as they are: they
-    hold their values, not noise.
+    A conditional denoiser is told each coordinate's part: 1, it is known and holds its value; 0, it
+    is being drawn and holds noise; -1, there is nothing to go by, and it holds 0.
     """
 
     def __init__(
@@ -76,21 +76,21 @@ class Denoiser(nn.Module):
         self.n_coordinates = n_coordinates
         self.sigma_data = sigma_data
 
-    def forward(self, noisy: Tensor, sigma: Tensor, known: Tensor | None = None) -> Tensor:
+    def forward(self, noisy: Tensor, sigma: Tensor, part: Tensor | None = None) -> Tensor:
         """Denoise rows at noise levels ``sigma``: (n, 1), or (1, 1) for all rows alike.
 
         Parameters
         ----------
-        known : bool Tensor of the rows' shape, optional
-            Which coordinates hold their values; for a conditional denoiser.
+        part : Tensor of the rows' shape, optional
+            Each coordinate's part, for a conditional denoiser.
         """
         variance = sigma**2 + self.sigma_data**2
         c_skip = self.sigma_data**2 / variance
         c_out = sigma * self.sigma_data / variance.sqrt()
         c_in = 1 / variance.sqrt()
         inputs = c_in * noisy
-        if known is not None:
-            inputs = torch.cat([torch.where(known, noisy, inputs), known.to(noisy.dtype)], dim=1)
+        if part is not None:
+            inputs = torch.cat([torch.where(part == 0, inputs, noisy), part], dim=1)
         cleaned: Tensor = c_skip * noisy + c_out * self.network(inputs, sigma.log() / 4)
         return cleaned
 

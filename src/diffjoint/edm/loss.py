@@ -19,8 +19,8 @@ def denoising_loss(
     Parameters
     ----------
     known, hidden : bool Tensors of the rows' shape, optional
-        Coordinates that the denoiser is shown without noise, and those that it is asked for.
-        Neither: it is asked for all, and shown none.
+        Coordinates that the denoiser is shown without noise, and those that it is asked for; of
+        the others nothing is known. Neither given: it is asked for all, and shown none.
 
     Notes
     -----
@@ -31,6 +31,7 @@ def denoising_loss(
     if known is None or hidden is None:
         error: Tensor = denoiser(clean + sigma * noise, sigma) - clean
         return (weight * error**2).mean()
-    noisy = torch.where(known, clean, clean + sigma * noise)
-    squares = torch.where(hidden, weight * (denoiser(noisy, sigma, known) - clean) ** 2, 0.0)
+    noisy = torch.where(hidden, clean + sigma * noise, torch.where(known, clean, 0.0))
+    part = known.to(clean.dtype) - (~known & ~hidden).to(clean.dtype)
+    squares = torch.where(hidden, weight * (denoiser(noisy, sigma, part) - clean) ** 2, 0.0)
     return squares.sum() / hidden.sum().clamp(min=1)

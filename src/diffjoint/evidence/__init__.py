@@ -1,6 +1,6 @@
 """Evidence: which missing cells are meaningful, from who is missing beside whom. No torch."""
 
-from diffjoint.evidence.candidates import FALSE_FIND_RATE, Candidate, find_candidates
+from diffjoint.evidence.candidates import FALSE_FIND_RATE, TOO_FEW, Candidate, find_candidates
 from diffjoint.evidence.column import Judged
 from diffjoint.evidence.detector import Evidence, gather
 from diffjoint.evidence.packing import pack, unpack
@@ -8,6 +8,7 @@ from diffjoint.evidence.why import Why, why
 
 __all__ = [
     "FALSE_FIND_RATE",
+    "TOO_FEW",
     "Candidate",
     "Evidence",
     "Judged",

@@ -298,7 +298,8 @@ def _doubts_on_columns(
                 "may be called meaningful."
             )
     n_missing = gaps[:, searched].sum(axis=0)
-    few = int((np.minimum(n_missing, len(gaps) - n_missing) < FEWEST).sum())
+    scarce = np.minimum(n_missing, len(gaps) - n_missing) < FEWEST
+    few = int((scarce & (n_missing > 0)).sum())
     if few:
         doubts.append(
             f"{few} of the {len(searched)} mm_columns have fewer than {FEWEST} missing or fewer "

@@ -18,7 +18,6 @@ from diffjoint.table.frame import (
     is_date,
     iso_microseconds,
     microseconds,
-    missing_cells,
     numbers,
     objects,
     with_new_types,
@@ -243,5 +242,4 @@ def searched_by_codes(table: Table, reason_codes: Any, labels: Labels) -> list[i
         for label, codes in own.items()
         if isinstance(codes, Mapping) and "meaningful" in codes.values()
     ]
-    empty = [position for position in named if missing_cells(table.column(position)).any()]
-    return sorted({*empty, *np.flatnonzero(labels.meaningful.any(axis=0)).tolist()})
+    return sorted({*named, *np.flatnonzero(labels.meaningful.any(axis=0)).tolist()})
