@@ -149,7 +149,7 @@ def test_levels_that_share_a_class_do_not_outweigh_a_frequent_one():
     expectation, observation = learn(frame, level="categorical")
     values, entropy = expectation.of(observation)
     chosen = [expectation.space.schema.modelled[1].levels[int(v)] for v in values[:300, 1]]
-    assert np.mean([name == "top" for name in chosen]) > 0.9
+    assert np.mean([name == "top" for name in chosen]) > 0.8
     assert entropy[:300, 1].mean() > 2.5
 
 
