@@ -358,3 +358,11 @@ def test_auto_says_which_columns_it_could_not_judge(world):
     survey = world.observed_table.iloc[:30]
     with pytest.warns(UntypicalWarning, match="could not judge .*spouse_age"):
         imputer(world, mm_columns="auto").fit(survey)
+
+
+def test_codes_that_occur_nowhere_are_doubted(world):
+    survey = world.observed_table
+    with pytest.warns(UntypicalWarning, match="no cell holds 'refusd' in 'income'"):
+        imputer(world, reason_codes={"income": {"refusd": "lost"}}).fit(survey)
+    with pytest.warns(UntypicalWarning, match="no cell holds -99 in any column"):
+        imputer(world, reason_codes={-99: "lost"}).fit(survey)

@@ -75,6 +75,7 @@ from diffjoint.table import (
     Schema,
     Table,
     code_table,
+    idle_codes,
     infer_schema,
     open_labels,
     open_table,
@@ -608,7 +609,10 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         table = open_table(X)
         validate_data(self, X, reset=True, skip_check_array=True)
         _check_enough_rows(table)
-        schema = infer_schema(read_reasons(table, self.reason_codes)[0], self.column_kinds)
+        without_codes, _ = read_reasons(table, self.reason_codes)
+        for doubt in idle_codes(table, self.reason_codes):
+            warn(doubt, UntypicalWarning, stacklevel=4)
+        schema = infer_schema(without_codes, self.column_kinds)
         table, coded = read_reasons(table, self.reason_codes, schema)
         labels = open_labels(table, coded, known_meaningful, known_lost)
         rules = read_rules(self.rules, table, schema)

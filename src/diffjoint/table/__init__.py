@@ -4,7 +4,13 @@ from diffjoint.table.decode import decode, fill_column, on_grid
 from diffjoint.table.encode import code_table, coordinates, encode
 from diffjoint.table.frame import Table, cells_of, iso_microseconds, open_table, with_cells
 from diffjoint.table.labels import Labels, open_labels
-from diffjoint.table.reasons import codes_by_column, matches, read_reasons, searched_by_codes
+from diffjoint.table.reasons import (
+    codes_by_column,
+    idle_codes,
+    matches,
+    read_reasons,
+    searched_by_codes,
+)
 from diffjoint.table.schema import Column, Kind, Schema, infer_kind, infer_schema
 
 __all__ = [
@@ -20,6 +26,7 @@ __all__ = [
     "decode",
     "encode",
     "fill_column",
+    "idle_codes",
     "infer_kind",
     "infer_schema",
     "iso_microseconds",

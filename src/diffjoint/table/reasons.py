@@ -234,6 +234,28 @@ def _nullable(series: nw.Series[Any], dtype: str | None) -> nw.Series[Any]:
     return nw.from_native(native.astype(new), series_only=True)
 
 
+def idle_codes(table: Table, reason_codes: Any) -> tuple[str, ...]:
+    """A word on columns, or on the whole table, in which not one of their codes occurs.
+
+    Some codes of a list may well not occur; where none does, they may be misspelt.
+    """
+    doubts = []
+    of_all = {k: v for k, v in (reason_codes or {}).items() if not isinstance(v, Mapping)}
+    everywhere = range(table.n_columns)
+    if of_all and not any(_occurs(table, position, of_all) for position in everywhere):
+        doubts.append(f"{', '.join(map(repr, of_all))} in any column")
+    for label, own in (reason_codes or {}).items():
+        if isinstance(own, Mapping) and not _occurs(table, table.require(label, ""), dict(own)):
+            doubts.append(f"{', '.join(map(repr, own))} in {label!r}")
+    return tuple(
+        f"reason_codes: no cell holds {doubt}. Check how they are spelt." for doubt in doubts
+    )
+
+
+def _occurs(table: Table, position: int, codes: dict[Any, str]) -> bool:
+    return any(cells.any() for cells in _coded_cells(table.column(position), codes))
+
+
 def searched_by_codes(table: Table, reason_codes: Any, labels: Labels) -> list[int]:
     """Columns that codes make searched: where something is said to be meaningful, or may be."""
     own = reason_codes or {}
