@@ -7,7 +7,6 @@ agree on, and not completely at random.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,15 +32,6 @@ FALSE_FIND_RATE = 0.05
 MOST_ROWS = 20_000
 """Rows that are looked at."""
 N_FOLDS = 3
-LEARNER: dict[str, Any] = {
-    "learning_rate": 0.05,
-    "max_iter": 300,
-    "max_leaf_nodes": 8,
-    "l2_regularization": 1.0,
-    "early_stopping": True,
-    "validation_fraction": 0.15,
-    "n_iter_no_change": 15,
-}
 N_WAYS = 2
 """Ways that a column can be named."""
 LEAST_GAIN = 0.004
@@ -168,7 +158,7 @@ def _look(
     by_trees = np.empty(len(values))
     for fold in np.unique(folds):
         learn = folds != fold
-        grown = learn_missing(rest[learn], is_missing[learn], levels, seed, LEARNER)
+        grown = learn_missing(rest[learn], is_missing[learn], levels, seed)
         by_trees[~learn] = grown.logit(rest[~learn])
     by_both = together(np.column_stack([by_losses, by_trees]), is_missing)
     better = log_likelihood(by_both, is_missing) - log_likelihood(by_losses, is_missing)
