@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.bayes_limit import MECHANISMS, RATIOS
-from benchmarks.pages import show_in, write
+from benchmarks.pages import README, show_in, write
 from diffjoint import find_mm_columns
 from diffjoint.simulate import World, make_mechanism, make_world
 
@@ -157,6 +157,20 @@ def table_of(results: pd.DataFrame) -> str:
     return "".join(lines)
 
 
+def sentence(results: pd.DataFrame) -> str:
+    """The network and the tables with losses alone, in a sentence."""
+    right = (results["missed"] == "") & (results["wrong"] == "")
+    (found, n), (none, n_lossy) = (
+        (right[results["part"] == part].sum(), (results["part"] == part).sum())
+        for part in PARTS[:2]
+    )
+    return (
+        f'Columns need not be named: `mm_columns="auto"` found exactly the network\'s three in '
+        f"{found} of {n} tables,\nand none in {none} of {n_lossy} tables whose cells were only "
+        "lost.\n"
+    )
+
+
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="one seed, few rows")
@@ -169,6 +183,7 @@ def main(arguments: list[str] | None = None) -> None:
     table = table_of(results)
     if options.results == FOLDER:
         show_in("auto", table)
+        show_in("auto", sentence(results), README)
     print(table)
 
 

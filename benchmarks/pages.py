@@ -2,8 +2,11 @@
 
 from pathlib import Path
 
-DOCS = Path(__file__).parents[1] / "docs"
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
 RESULTS_PAGE = DOCS / "results.md"
+README = ROOT / "README.md"
+END = "<!-- end -->"
 
 
 def write(path: Path, text: str) -> None:
@@ -15,8 +18,19 @@ def write(path: Path, text: str) -> None:
 
 def show_in(name: str, text: str, page: Path = RESULTS_PAGE) -> None:
     """Put a text between its marks on a page."""
-    before, start, rest = page.read_text(encoding="utf-8").partition(f"<!-- {name} -->\n")
-    if not start:
-        raise ValueError(f"{page} has no mark <!-- {name} -->: add it, and <!-- end --> after it.")
-    _, end, after = rest.partition("<!-- end -->")
-    write(page, before + start + text + end + after)
+    before, _, after = _parts(name, page)
+    write(page, before + text + after)
+
+
+def shown_in(name: str, page: Path = RESULTS_PAGE) -> str:
+    """The text between its marks on a page."""
+    return _parts(name, page)[1]
+
+
+def _parts(name: str, page: Path) -> tuple[str, str, str]:
+    """What stands on a page up to a mark, between it and its end, and from there on."""
+    before, mark, rest = page.read_text(encoding="utf-8").partition(f"<!-- {name} -->\n")
+    if not mark:
+        raise ValueError(f"{page} has no mark <!-- {name} -->: add it, and {END} after it.")
+    text, end, after = rest.partition(END)
+    return before + mark, text, end + after
