@@ -68,15 +68,21 @@ def test_labelled_cells_are_never_overruled(world, detector, seed):
     assert not modelled[filled.to_numpy()].any()
 
 
-def test_drawn_masks_follow_labels_in_other_columns(world):
-    """Hours and commute are asked together: a label on one says something of the other."""
+def test_drawn_masks_follow_labels_in_other_columns():
+    """Hours and commute are asked together: a label on one says something of the other.
+
+    Fitted with every empty cell of hours labelled, so that what hours say of commute is certain.
+    """
+    world = household_survey(1000, seed=7)
     survey = world.observed_table
-    both = survey["weekly_hours"].isna() & survey["commute"].isna() & survey["employed"].isna()
-    fitted = imputer(world).fit(survey)
-    hours = pd.DataFrame({"weekly_hours": both})
-    kept = [t.loc[both, "commute"].isna().mean() for t in fitted.sample(survey, 8, known_meaningful=hours)]  # fmt: skip
-    filled = [t.loc[both, "commute"].isna().mean() for t in fitted.sample(survey, 8, known_lost=hours)]  # fmt: skip
-    assert np.mean(kept) > np.mean(filled) + 0.15
+    gone, truly = survey[["weekly_hours"]].isna(), world.meaningful[["weekly_hours"]]
+    fitted = imputer(world).fit(survey, known_meaningful=gone & truly, known_lost=gone & ~truly)
+    asked = survey[survey[["weekly_hours", "commute", "employed"]].isna().all(axis=1)]
+    hours = asked[["weekly_hours"]].isna()
+    kept = [t["commute"].isna().mean() for t in fitted.sample(asked, 8, known_meaningful=hours)]
+    filled = [t["commute"].isna().mean() for t in fitted.sample(asked, 8, known_lost=hours)]
+    assert len(asked) > 50
+    assert np.mean(kept) > np.mean(filled) + 0.3
 
 
 @pytest.mark.parametrize("detector", DETECTORS)
