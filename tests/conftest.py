@@ -9,21 +9,21 @@ import torch
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 torch.set_num_threads(1)
 
-TINY = {
+TINY = {"n_steps": 3, "width": 8, "batch_size": 64, "max_epochs": 3}
+"""A budget for tests of behaviour, not of quality."""
+TINY_INPAINT = {
+    **TINY,
+    "sampler": "inpaint",
     "n_iterations": 2,
     "n_draws": 4,
-    "n_steps": 3,
     "n_inpaint_repeats": 2,
-    "width": 8,
-    "batch_size": 64,
-    "max_epochs": 3,
 }
-"""A budget for tests of behaviour, not of quality."""
+"""Likewise, for the paper's sampler."""
 
 
 @pytest.fixture
 def tiny() -> dict:
-    return dict(TINY)
+    return dict(TINY_INPAINT)
 
 
 @pytest.fixture

@@ -5,11 +5,11 @@ import pytest
 from diffjoint import SelectiveImputer
 from diffjoint.checkpoint import FILE_NAME
 from diffjoint.errors import FileError, InputError, ModelFileError
-from tests.conftest import TINY
+from tests.conftest import TINY_INPAINT
 
 
 def imputer(folder, **params):
-    settings = {**TINY, "sampler": "inpaint", "n_iterations": 3, "random_state": 0}
+    settings = {**TINY_INPAINT, "n_iterations": 3, "random_state": 0}
     return SelectiveImputer(["age", "town"], checkpoint=folder, **{**settings, **params})
 
 

@@ -14,7 +14,7 @@ from diffjoint.explain import Explanation, Push, check_band
 from diffjoint.simulate import household_survey
 
 LEAST = {
-    **dict.fromkeys(("n_iterations", "n_draws", "n_inpaint_repeats", "max_epochs"), 1),
+    "max_epochs": 1,
     "n_steps": 2,
     "width": 8,
     "random_state": 0,
@@ -204,7 +204,8 @@ def test_cells_with_nothing_to_explain_are_refused(fitted, survey):
 
 
 def test_who_has_no_evidence_says_so(world, survey):
-    paper = SelectiveImputer(world.mm_columns, detector="paper", **LEAST).fit(survey)
+    few = dict.fromkeys(("n_iterations", "n_draws", "n_inpaint_repeats"), 1)
+    paper = SelectiveImputer(world.mm_columns, detector="paper", **LEAST, **few).fit(survey)
     with pytest.raises(InputError, match="explain is for detector='evidence'.*uncertainty"):
         paper.explain(survey)
     review = paper.review(survey)

@@ -10,13 +10,13 @@ from sklearn.exceptions import NotFittedError
 
 from diffjoint import SelectiveImputer
 from diffjoint.errors import InputError, TrainingError, UntypicalWarning
-from tests.conftest import TINY
+from tests.conftest import TINY_INPAINT
 
 MM = ["age", "town"]
 
 
 def imputer(**params):
-    tiny = {**TINY, "detector": "paper", "random_state": 0, "mm_columns": MM}
+    tiny = {**TINY_INPAINT, "detector": "paper", "random_state": 0, "mm_columns": MM}
     return SelectiveImputer(**{**tiny, **params})
 
 
@@ -403,3 +403,26 @@ def test_no_mm_columns_is_worth_a_warning(survey):
 def test_training_that_diverges_is_explained(survey):
     with pytest.raises(TrainingError, match="training diverged. Lower learning_rate"):
         imputer(learning_rate=1e30, max_epochs=50).fit(survey)
+
+
+@pytest.mark.parametrize(
+    ("params", "words"),
+    [
+        ({"n_iterations": 5}, "n_iterations=5: set, but sampler='amortised' does not use it"),
+        ({"fusion": "and", "n_draws": 9}, "n_draws=9, fusion='and': .*set sampler='inpaint'"),
+        ({"warm_start": True}, "warm_start=True"),
+    ],
+)
+def test_settings_that_change_nothing_are_told(survey, params, words):
+    unused = SelectiveImputer(["age"], device="no such device", **params)
+    with pytest.warns(UntypicalWarning, match=words), pytest.raises(InputError, match="device"):
+        unused.fit(survey)
+
+
+@pytest.mark.parametrize(
+    "params", [{"n_iterations": 1, "fusion": "or"}, {"sampler": "inpaint", "n_draws": 9}]
+)
+def test_settings_that_are_used_or_as_usual_are_not(survey, params):
+    """An error would come of a warning; what is refused here is the device, after the settings."""
+    with pytest.raises(InputError, match="device must be"):
+        SelectiveImputer(["age"], device="no such device", **params).fit(survey)

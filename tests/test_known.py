@@ -10,10 +10,8 @@ from diffjoint.errors import InputError, UntypicalWarning
 from diffjoint.metrics import mm_scores
 from diffjoint.simulate import household_survey
 
-LEAST = {
-    "n_iterations": 1, "n_draws": 2, "n_inpaint_repeats": 1, "max_epochs": 1, "n_steps": 2,
-    "width": 8, "random_state": 0,
-}  # fmt: skip
+LEAST = {"max_epochs": 1, "n_steps": 2, "width": 8, "random_state": 0}
+LEAST_DRAWN = {"n_iterations": 1, "n_draws": 2, "n_inpaint_repeats": 1}
 GATES = {"spouse_age": "married", "weekly_hours": "employed", "commute": "employed"}
 RULES = {column: f'{gate} == "yes"' for column, gate in GATES.items()}
 DETECTORS = ["evidence", "paper"]
@@ -26,7 +24,8 @@ def world():
 
 def imputer(world, **params):
     kinds = {"column_kinds": world.column_kinds, "mm_columns": world.mm_columns}
-    return SelectiveImputer(**{**LEAST, **kinds, **params})
+    drawn = LEAST_DRAWN if params.get("detector") == "paper" else {}
+    return SelectiveImputer(**{**LEAST, **drawn, **kinds, **params})
 
 
 def some_labels(world, seed):

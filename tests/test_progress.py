@@ -4,7 +4,7 @@ from rich.console import Console
 
 from diffjoint import SelectiveImputer
 from diffjoint.progress import ProgressBar
-from tests.conftest import TINY
+from tests.conftest import TINY, TINY_INPAINT
 
 
 class Listener:
@@ -45,7 +45,7 @@ def test_the_work_announced_is_the_work_done(survey, monkeypatch):
 def test_the_papers_passes_are_announced_each(survey, monkeypatch):
     listener = Listener()
     monkeypatch.setattr("diffjoint.imputer.Silence", lambda: listener)
-    SelectiveImputer(["age"], sampler="inpaint", **TINY, random_state=0).fit(survey)
+    SelectiveImputer(["age"], **TINY_INPAINT, random_state=0).fit(survey)
     assert listener.phases == [
         "who is missing beside whom",
         "pass 1 of 2: training",

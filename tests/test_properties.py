@@ -14,10 +14,7 @@ from diffjoint import SelectiveImputer
 pytestmark = pytest.mark.filterwarnings("ignore::diffjoint.errors.UntypicalWarning")
 
 QUICK = {
-    "n_iterations": 1,
-    "n_draws": 2,
     "n_steps": 2,
-    "n_inpaint_repeats": 1,
     "width": 4,
     "max_epochs": 1,
     "random_state": 0,

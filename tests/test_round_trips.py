@@ -235,12 +235,12 @@ def test_parameters_of_numpy_and_torch_can_be_saved(survey, tmp_path):
     import torch
 
     fitted = imputer(
-        ["age"], n_draws=np.int64(3), learning_rate=np.float32(0.01), device=torch.device("cpu")
+        ["age"], n_steps=np.int64(4), learning_rate=np.float32(0.01), device=torch.device("cpu")
     )
     fitted.set_params(random_state=np.int64(4), checkpoint=tmp_path / "c").fit(survey)
     fitted.save(tmp_path / "m")
     loaded = load(tmp_path / "m")
-    assert (loaded.n_draws, loaded.random_state) == (3, 4)
+    assert (loaded.n_steps, loaded.random_state) == (4, 4)
 
 
 def test_labels_that_json_cannot_carry_are_named(tmp_path):

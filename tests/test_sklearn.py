@@ -13,7 +13,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from diffjoint import SelectiveImputer
-from tests.conftest import TINY
+from tests.conftest import TINY, TINY_INPAINT
 
 
 @parametrize_with_checks([SelectiveImputer(mm_columns=[], **TINY, random_state=0)])
@@ -54,7 +54,7 @@ def test_in_a_column_transformer(numeric):
 def test_in_a_grid_search(numeric):
     X, y = numeric
     pipeline = make_pipeline(
-        imputer(mm_output="indicator"), HistGradientBoostingClassifier(max_iter=5)
+        imputer(**TINY_INPAINT, mm_output="indicator"), HistGradientBoostingClassifier(max_iter=5)
     )
     grid = {"selectiveimputer__n_iterations": [1, 2]}
     search = GridSearchCV(pipeline, grid, cv=2, error_score="raise").fit(X, y)

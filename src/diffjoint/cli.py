@@ -154,7 +154,7 @@ Set = Annotated[
     typer.Option(
         "--set",
         metavar="NAME=VALUE",
-        help="Set one number of the method, such as n_draws=20; may be repeated.",
+        help="Set one number of the method, such as max_epochs=100; may be repeated.",
     ),
 ]
 Kinds = Annotated[

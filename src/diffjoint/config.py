@@ -188,6 +188,16 @@ INPAINT_PRESETS = MappingProxyType(
     {"fast": FAST_INPAINT, "balanced": BALANCED_INPAINT, "paper": PAPER}
 )
 """What a preset stands for where ``sampler="inpaint"`` is asked for."""
+INPAINT_ONLY = (
+    "n_iterations",
+    "n_draws",
+    "n_inpaint_repeats",
+    "scheduler_patience",
+    "warm_start",
+    "fusion",
+    "integer_summary",
+)
+"""Settings that the amortised sampler makes no use of."""
 DEFAULT_PRESET = "fast"
 DEFAULT_MEMORY_LIMIT = "1GB"
 
@@ -206,6 +216,24 @@ def settings_for(preset: str, **overrides: Any) -> Settings:
     chosen = {name: _plain(value) for name, value in overrides.items() if value is not None}
     presets = INPAINT_PRESETS if chosen.get("sampler") == "inpaint" else PRESETS
     return dataclasses.replace(presets[preset], **chosen)
+
+
+def idle_settings(preset: str, settings: Settings) -> dict[str, Any]:
+    """Settings away from their preset that the sampler makes no use of.
+
+    Examples
+    --------
+    >>> idle_settings("fast", settings_for("fast", n_draws=50, width=256))
+    {'n_draws': 50}
+    >>> idle_settings("fast", settings_for("fast", n_draws=50, sampler="inpaint"))
+    {}
+    """
+    if not settings.is_amortised:
+        return {}
+    set_to = {name: getattr(settings, name) for name in INPAINT_ONLY}
+    return {
+        name: value for name, value in set_to.items() if value != getattr(PRESETS[preset], name)
+    }
 
 
 def _plain(value: Any) -> Any:

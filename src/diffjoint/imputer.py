@@ -29,6 +29,7 @@ from diffjoint.config import (
     Settings,
     check_choice,
     check_whole,
+    idle_settings,
     parse_bytes,
     settings_for,
     settings_types,
@@ -175,20 +176,23 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         A denoiser that is told what is observed, beside boosted trees for the values to fill in;
         or the paper's, whose draws say what to fill in. If not given: as ``preset`` has it, or the
         paper's for ``detector="paper"``, which decides by it.
-    n_iterations, n_draws, n_steps, n_inpaint_repeats : int, optional
-        Passes, draws per row, noise levels, and walks per noise level.
+    n_steps : int, optional
+        Noise levels.
+    n_iterations, n_draws, n_inpaint_repeats : int, optional
+        Passes, draws per row, and walks per noise level; for ``sampler="inpaint"``.
     width, batch_size, learning_rate, max_epochs, patience : optional
         The denoiser and its training.
     scheduler_patience, warm_start : optional
-        Learning rate cuts, and whether a pass goes on from the last one's denoiser.
+        Learning rate cuts, and whether a pass goes on from the last one's denoiser; for
+        ``sampler="inpaint"``.
     log_sigma_mean, log_sigma_std, sigma_data, sigma_min, sigma_max, rho : float, optional
         The noise.
     fusion : {"or", "and", "uncertainty", "vote"}, optional
-        How the two signs of a meaningful cell decide together.
+        How the two signs of a meaningful cell decide together; for ``detector="paper"``.
     joint : bool, optional
         False: model the values alone and impute everything (DiffPuter).
     integer_summary : {"mean", "mode"}, optional
-        How draws of integer columns become one value.
+        How draws of integer columns become one value; for ``sampler="inpaint"``.
     device : str
         "auto" (CUDA where there is one), "cpu", "cuda" or any name torch knows.
     n_threads : int, optional
@@ -236,7 +240,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     ...     "spouse_age": np.where(married, rng.integers(20, 80, 200), np.nan),
     ... })
     >>> survey.loc[:29, "age"] = np.nan
-    >>> imputer = SelectiveImputer(["spouse_age"], n_iterations=1, max_epochs=2, random_state=0)
+    >>> imputer = SelectiveImputer(["spouse_age"], max_epochs=2, random_state=0)
     >>> completed = imputer.fit_transform(survey)
     >>> int(completed["age"].isna().sum()), completed.shape
     (0, (200, 3))
@@ -471,7 +475,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         --------
         >>> from diffjoint.simulate import household_survey
         >>> world = household_survey(600)
-        >>> imputer = SelectiveImputer(world.mm_columns, n_iterations=1, max_epochs=1, n_draws=2)
+        >>> imputer = SelectiveImputer(world.mm_columns, max_epochs=1)
         >>> survey = world.observed_table
         >>> imputer = imputer.fit(survey)
         >>> unmarried = (survey["married"] == "no") & survey["spouse_age"].isna()
@@ -665,7 +669,19 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                     "sampler='amortised'. Leave sampler out, or use detector='evidence'."
                 )
             chosen["sampler"] = "inpaint"
-        return settings_for(self.preset, **chosen)
+        settings = settings_for(self.preset, **chosen)
+        self._say_what_is_idle(settings)
+        return settings
+
+    def _say_what_is_idle(self, settings: Settings) -> None:
+        idle = [f"{name}={value!r}" for name, value in idle_settings(self.preset, settings).items()]
+        if idle:
+            warn(
+                f"{', '.join(idle)}: set, but sampler='amortised' does not use it, so that it "
+                "changes nothing. Leave it out, or set sampler='inpaint'.",
+                UntypicalWarning,
+                stacklevel=6,
+            )
 
     def _loss_rate_by_position(self, table: Table, schema: Schema, space: JointSpace) -> LossRate:
         """The loss rate asked for, by position among the modelled columns."""
@@ -921,7 +937,7 @@ def load(path: str | os.PathLike[str], *, device: str = "auto") -> SelectiveImpu
     >>> import pandas as pd, tempfile, pathlib
     >>> from diffjoint import SelectiveImputer, load
     >>> table = pd.DataFrame({"a": [1.5, None, 2.5], "b": ["x", "y", None]})
-    >>> imputer = SelectiveImputer(mm_columns=["b"], n_iterations=1, max_epochs=1, random_state=0)
+    >>> imputer = SelectiveImputer(mm_columns=["b"], max_epochs=1, random_state=0)
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "model.diffjoint"
     >>> imputer.fit(table).save(path)
     >>> load(path).transform(table).equals(imputer.transform(table))
