@@ -80,6 +80,12 @@ app = typer.Typer(
 )
 console = Console(stderr=True)
 
+
+def _repeated(option: str, metavar: str, about: str) -> Any:
+    """An option that may be given more than once."""
+    return typer.Option(option, metavar=metavar, help=f"{about}; may be repeated.")
+
+
 In = Annotated[
     str,
     typer.Argument(metavar="IN", help="CSV, TSV, Parquet or Feather; - for CSV on standard input."),
@@ -133,37 +139,31 @@ LossRateOption = Annotated[
 ]
 Rules = Annotated[
     list[str] | None,
-    typer.Option(
+    _repeated(
         "--rule",
-        metavar="COLUMN: CONDITION",
-        help="When a column has something to record, such as 'spouse_age: married == \"yes\"'; "
-        "may be repeated.",
+        "COLUMN: CONDITION",
+        "When a column has something to record, such as 'spouse_age: married == \"yes\"'",
     ),
 ]
 Codes = Annotated[
     list[str] | None,
-    typer.Option(
+    _repeated(
         "--code",
-        metavar="[COLUMN:] CODE=REASON",
-        help="What stands in an empty cell and why it is empty, meaningful or lost, such as "
-        "'income: refused=lost'; without a column, in all of them; may be repeated.",
+        "[COLUMN:] CODE=REASON",
+        "What stands in an empty cell and why it is empty, meaningful or lost, such as "
+        "'income: refused=lost'; without a column, in all of them",
     ),
 ]
 Set = Annotated[
     list[str] | None,
-    typer.Option(
-        "--set",
-        metavar="NAME=VALUE",
-        help="Set one number of the method, such as max_epochs=100; may be repeated.",
-    ),
+    _repeated("--set", "NAME=VALUE", "Set one number of the method, such as max_epochs=100"),
 ]
 Kinds = Annotated[
     list[str] | None,
-    typer.Option(
+    _repeated(
         "--kind",
-        metavar="COLUMN=KIND",
-        help="Correct a column's kind: continuous, integer, categorical, datetime or "
-        "pass-through; may be repeated.",
+        "COLUMN=KIND",
+        "Correct a column's kind: continuous, integer, categorical, datetime or pass-through",
     ),
 ]
 NaValues = Annotated[
@@ -262,14 +262,15 @@ def impute(
     """Learn a table and complete it in one go."""
     _check_outputs(out, mask_out, proba_out, uncertainty_out, review, model_out)
     file = _read(source, na_values, encoding, reason_codes=_reason_codes(codes))
-    imputer = _new_imputer(
+    imputer = _fitted(
         file,
+        quiet,
         mm_columns,
         rules,
         codes,
-        preset,
         settings,
         kinds,
+        preset=preset,
         detector=detector,
         loss_rate=loss_rate,
         mm_output=mm_output,
@@ -278,11 +279,7 @@ def impute(
         memory_limit=memory_limit,
         device=device,
         n_threads=threads,
-        verbose=not quiet,
     )
-    _show_schema(imputer, file, quiet)
-    imputer.fit(file.table)
-    _show_evidence(imputer, quiet)
     result = imputer.impute(file.table)
     if model_out is not None:
         imputer.save(model_out)
@@ -317,14 +314,15 @@ def fit(
     """Learn a table and save the model, to complete other tables later."""
     check_writable(model)
     file = _read(source, na_values, encoding, reason_codes=_reason_codes(codes))
-    imputer = _new_imputer(
+    imputer = _fitted(
         file,
+        quiet,
         mm_columns,
         rules,
         codes,
-        preset,
         settings,
         kinds,
+        preset=preset,
         detector=detector,
         loss_rate=loss_rate,
         mm_output=mm_output,
@@ -334,11 +332,7 @@ def fit(
         memory_limit=memory_limit,
         device=device,
         n_threads=threads,
-        verbose=not quiet,
     )
-    _show_schema(imputer, file, quiet)
-    imputer.fit(file.table)
-    _show_evidence(imputer, quiet)
     imputer.save(model)
     _say(f"Saved the model to {model}.", quiet)
 
@@ -523,23 +517,24 @@ def _read(
     return read_file(source, tokens, encoding, schema, reason_codes)
 
 
-def _new_imputer(
+def _fitted(
     file: TableFile,
+    quiet: bool,
     mm_columns: list[str] | None,
     rules: list[str] | None,
     codes: list[str] | None,
-    preset: str,
     settings: list[str] | None,
     kinds: list[str] | None,
     **params: Any,
 ) -> SelectiveImputer:
+    """An imputer that has learnt a file; what it made of the columns is shown."""
     if mm_columns is None and (rules or codes):
         mm_columns = []
-    return SelectiveImputer(
+    imputer = SelectiveImputer(
         _columns_meant(file, mm_columns),
         rules=_rules(rules),
         reason_codes=_reason_codes(codes),
-        preset=preset,
+        verbose=not quiet,
         column_kinds={
             **dict.fromkeys(file.carried, "pass-through"),
             **dict(_pair("--kind", text) for text in kinds or []),
@@ -547,6 +542,10 @@ def _new_imputer(
         **dict(_setting(text) for text in settings or []),
         **params,
     )
+    _show_schema(imputer, file, quiet)
+    imputer.fit(file.table)
+    _show_evidence(imputer, quiet)
+    return imputer
 
 
 def _columns_meant(file: TableFile, mm_columns: list[str] | None) -> list[str] | str:

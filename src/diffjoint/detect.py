@@ -74,17 +74,16 @@ def _by_evidence(
     progress.begin(2 * len(space.mm))
     progress.phase("who is missing beside whom")
     values = observation.values
-    columns = space.schema.modelled
     evidence = gather(
         values,
         ~observation.observed,
-        np.array([len(column.levels) if column.is_categorical else 0 for column in columns]),
+        space.schema.n_levels,
         space.mm,
         keyed_uniform(observation.keys, 0, values.shape[1]),
         loss_rate=loss_rate,
         known=observation.known,
         labelled=observation.labelled,
-        names=[column.name for column in columns],
+        names=[column.name for column in space.schema.modelled],
         seed=seed % 2**32,
         tick=lambda: progress.advance(1),
     )

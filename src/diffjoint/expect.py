@@ -112,10 +112,7 @@ def learn_values(
     """Learn every column from the rows in which it is observed."""
     progress.begin(space.n_columns)
     progress.phase("what lost cells held")
-    n_levels = np.array(
-        [len(column.levels) if column.is_categorical else 0 for column in space.schema.modelled]
-    )
-    learnt = []
+    learnt, n_levels = [], space.schema.n_levels
     for j, column in enumerate(space.schema.modelled):
         rows = np.flatnonzero(observation.observed[:, j])[:MOST_ROWS]
         values = _hide_together(observation, j, rows, np.random.default_rng([seed, j]))

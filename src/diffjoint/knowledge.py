@@ -32,7 +32,7 @@ class Knowledge:
     asked : array of the same shape
         Coded values as rules see them: NaN where missing, levels that fit did not see
         ``STRANGER``.
-    n_levels : tuple of int
+    n_levels : array of shape (n_modelled,)
         Levels of each column; 0 for numbers.
     rules : tuple of Rule
     doubts : tuple of str
@@ -45,7 +45,7 @@ class Knowledge:
     undecided: Cells
     demanded: Truth
     asked: Values
-    n_levels: tuple[int, ...]
+    n_levels: NDArray[np.int64]
     rules: tuple[Rule, ...] = ()
     doubts: tuple[str, ...] = ()
 
@@ -150,7 +150,6 @@ def know(
         undecided[:, j] = open_to_it & waits
         breaks = (is_regular & (answers == FALSE)) | (labelled[0][:, j] & (answers == TRUE))
         against.append((rule, breaks))
-    n_levels = tuple(len(column.levels) for column in schema.modelled)
     return Knowledge(
         meaningful,
         lost,
@@ -158,7 +157,7 @@ def know(
         undecided,
         demanded,
         asked,
-        n_levels,
+        schema.n_levels,
         rules,
         _doubts(against, schema),
     )

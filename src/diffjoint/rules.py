@@ -8,7 +8,7 @@ import ast
 import difflib
 import operator
 import re
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diffjoint.errors import InputError
-from diffjoint.table import Column, Kind, Schema, Table, iso_microseconds
+from diffjoint.table import Column, Kind, Schema, Table, check_mapping, iso_microseconds
 
 Values = NDArray[np.float64]
 Cells = NDArray[np.bool_]
@@ -94,11 +94,7 @@ def read_rules(rules: Any, table: Table, schema: Schema) -> tuple[Rule, ...]:
     """
     if rules is None:
         return ()
-    if not isinstance(rules, Mapping):
-        raise InputError(
-            f"rules must map columns to conditions; got {rules!r}. Pass a dict such as "
-            "{'spouse_age': 'married == \"yes\"'}."
-        )
+    check_mapping("rules", rules, "conditions", "{'spouse_age': 'married == \"yes\"'}")
     read = {}
     for label, text in rules.items():
         target = modelled_place(table, schema, label, "rules")

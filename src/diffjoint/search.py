@@ -49,14 +49,13 @@ def find_mm_columns(X: Any, column_kinds: Mapping[Any, str] | None = None) -> li
 
 def search(table: Table, schema: Schema, progress: Progress) -> list[dict[str, Any]]:
     """The records of :func:`find_mm_columns` for a table whose columns are understood."""
-    columns = schema.modelled
-    progress.begin(len(columns))
+    progress.begin(len(schema.modelled))
     progress.phase("which columns can be meaningful")
     values = code_table(table, schema, "error")
     found = find_candidates(
         values,
         np.isnan(values),
-        np.array([len(c.levels) if c.is_categorical else 0 for c in columns], dtype=np.int64),
+        schema.n_levels,
         tick=lambda: progress.advance(1),
     )
     labels = [table.labels[position] for position in schema.modelled_positions]

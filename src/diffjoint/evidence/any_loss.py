@@ -46,10 +46,8 @@ class LossFeatures:
 
     Parameters
     ----------
-    values : array of shape (n_rows, n_columns)
-        Coded cells, NaN where missing.
-    n_levels : array of shape (n_columns,)
-        Levels of categorical columns; 0 for numbers.
+    values, n_levels
+        Coded cells and levels, as in :func:`diffjoint.evidence.losses.find_drivers`.
     """
 
     def __init__(self, values: Values, n_levels: NDArray[np.int64]) -> None:

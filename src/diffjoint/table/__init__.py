@@ -2,7 +2,14 @@
 
 from diffjoint.table.decode import decode, fill_column, on_grid
 from diffjoint.table.encode import code_table, coordinates, encode
-from diffjoint.table.frame import Table, cells_of, iso_microseconds, open_table, with_cells
+from diffjoint.table.frame import (
+    Table,
+    cells_of,
+    check_mapping,
+    iso_microseconds,
+    open_table,
+    with_cells,
+)
 from diffjoint.table.labels import Labels, open_labels
 from diffjoint.table.reasons import (
     codes_by_column,
@@ -20,6 +27,7 @@ __all__ = [
     "Schema",
     "Table",
     "cells_of",
+    "check_mapping",
     "code_table",
     "codes_by_column",
     "coordinates",

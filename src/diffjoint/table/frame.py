@@ -2,7 +2,7 @@
 
 import difflib
 import json
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from numbers import Real
@@ -155,6 +155,14 @@ def open_table(X: Any) -> Table:
     if hasattr(X, "collect") and hasattr(X, "collect_schema"):
         raise InputError("X must be a table in memory; got a lazy frame. Pass X.collect().")
     return _open_array(check_array(X, dtype=None, ensure_all_finite=False, input_name="X"))
+
+
+def check_mapping(option: str, given: Any, to_what: str, example: str) -> None:
+    """Raise unless what an option says by column is a mapping."""
+    if not isinstance(given, Mapping):
+        raise InputError(
+            f"{option} must map columns to {to_what}; got {given!r}. Pass a dict such as {example}."
+        )
 
 
 def _open_array(array: NDArray[Any]) -> Table:

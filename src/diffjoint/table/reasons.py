@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from diffjoint.errors import InputError
 from diffjoint.table.frame import (
     Table,
+    check_mapping,
     is_date,
     iso_microseconds,
     microseconds,
@@ -84,11 +85,8 @@ def codes_by_column(
     """The codes of each column, and what they mean; its own before those of all columns."""
     if reason_codes is None:
         return [{}] * table.n_columns
-    if not isinstance(reason_codes, Mapping):
-        raise InputError(
-            f"reason_codes must map columns to codes; got {reason_codes!r}. Pass a dict such as "
-            "{'income': {'refused': 'lost', 'inapplicable': 'meaningful'}}."
-        )
+    example = "{'income': {'refused': 'lost', 'inapplicable': 'meaningful'}}"
+    check_mapping("reason_codes", reason_codes, "codes", example)
     of_all = {k: v for k, v in reason_codes.items() if not isinstance(v, Mapping)}
     _check_codes(of_all, "reason_codes")
     for label, why in of_all.items():

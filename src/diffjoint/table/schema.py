@@ -16,6 +16,7 @@ from diffjoint.table.frame import (
     DATE_STEPS,
     MICROSECONDS_PER_DAY,
     Table,
+    check_mapping,
     is_date,
     microseconds,
     missing_cells,
@@ -133,6 +134,12 @@ class Schema:
         """Where the modelled columns stand in the table."""
         return np.flatnonzero([column.is_modelled for column in self.columns])
 
+    @property
+    def n_levels(self) -> NDArray[np.int64]:
+        """Levels of each modelled column; 0 for numbers."""
+        counts = [len(column.levels) if column.is_categorical else 0 for column in self.modelled]
+        return np.array(counts, dtype=np.int64)
+
     def rows(self) -> list[tuple[str, str, str]]:
         """Name, kind and values of each column, to print."""
         return [(column.name, str(column.kind), column.in_words()) for column in self.columns]
@@ -222,11 +229,7 @@ def _named_like_an_id(name: str) -> bool:
 
 
 def _overrides(table: Table, column_kinds: Mapping[Hashable, str]) -> dict[int, Kind]:
-    if not isinstance(column_kinds, Mapping):
-        raise InputError(
-            f"column_kinds must map columns to kinds; got {column_kinds!r}. Pass a dict such as "
-            "{'zip': 'categorical'}."
-        )
+    check_mapping("column_kinds", column_kinds, "kinds", "{'zip': 'categorical'}")
     overrides = {}
     for label, kind in column_kinds.items():
         position = table.require(label, "column_kinds")
