@@ -40,6 +40,8 @@ _COMPARED: dict[type[ast.cmpop], tuple[str, Callable[[Any, Any], Any]]] = {
     ast.GtE: (">=", operator.ge),
 }
 _TURNED = {ast.Lt: ast.Gt, ast.LtE: ast.GtE, ast.Gt: ast.Lt, ast.GtE: ast.LtE}
+_TRUTHS = {"True": True, "False": False, "true": True, "false": False}
+"""What text stands for a truth value."""
 _CAN_SAY = (
     "A rule may have column names (in `backticks` where they are not plain words), text in quotes, "
     "numbers, True, False, ==, !=, <, <=, >, >=, in, not in, and, or, not and parentheses"
@@ -190,15 +192,17 @@ class _Reader:
         return lambda values, na: np.minimum.reduce([link(values, na) for link in links])
 
     def flag(self, node: ast.Name) -> Condition:
-        """A column of truth values by itself."""
+        """A column of truth values by itself, be they written as text."""
         place = self.place(node)
         column = self.schema.modelled[place]
-        if not column.is_categorical or not all(isinstance(v, bool) for v in column.levels):
+        truths = [_truth(level) for level in column.levels]
+        if not truths or None in truths:
             raise self.wrong(
-                f"'{column.name}' alone is no condition: it holds {column.in_words()}, not truth "
-                "values. Compare it with something"
+                f"'{column.name}' alone is no condition: it holds {column.in_words()}, not True "
+                "and False. Compare it with something"
             )
-        return _compared(place, _numbers_of(column), operator.eq, 1.0)
+        is_true = [level for level, truth in zip(column.levels, truths, strict=True) if truth]
+        return self.one_of(place, [self.level(column, level) for level in is_true], outside=False)
 
     def comparison(self, left: ast.expr, how: ast.cmpop, right: ast.expr) -> Condition:
         if isinstance(how, ast.In | ast.NotIn):
@@ -215,6 +219,7 @@ class _Reader:
         if isinstance(right, ast.Name):
             return self.two_columns(place, self.place(right), sign, compare)
         if _has_labels(column) and sign not in ("==", "!="):
+            self.check_kind(column, self.constant(right))
             raise self.unordered(column, sign)
         number = self.coded(column, self.constant(right), sign in ("==", "!="))
         return _compared(place, _numbers_of(column), compare, number)
@@ -253,11 +258,15 @@ class _Reader:
         place = self.place(left)
         column = self.schema.modelled[place]
         inside = [self.coded(column, self.constant(part), True) for part in right.elts]
+        return self.one_of(place, inside, outside)
+
+    def one_of(self, place: int, inside: list[float], outside: bool) -> Condition:
+        """Whether a column is one of some numbers, or none of them."""
 
         def found(x: Values, members: Sequence[float]) -> Cells:
             return np.isin(x, members, invert=outside)
 
-        return _compared(place, _numbers_of(column), found, inside)
+        return _compared(place, _numbers_of(self.schema.modelled[place]), found, inside)
 
     def place(self, node: ast.Name) -> int:
         """Where a column that the rule asks for stands among the modelled ones."""
@@ -294,16 +303,28 @@ class _Reader:
             return stamp
         if _has_labels(column) or (column.is_categorical and exactly):
             return self.level(column, value)
-        if isinstance(value, str):
+        self.check_kind(column, value)
+        return float(value)
+
+    def check_kind(self, column: Column, value: Any) -> None:
+        """Raise if text is compared with a number, or a number with text."""
+        if isinstance(value, str) and not _has_labels(column):
             raise self.wrong(
                 f"'{column.name}' holds numbers ({column.in_words()}); compare it with a number, "
-                f"not with {value!r}"
+                f"not with {value!r}, which is text. Leave out the quotes"
             )
-        return float(value)
+        only_text = bool(column.levels) and all(isinstance(v, str) for v in column.levels)
+        if only_text and not isinstance(value, str):
+            raise self.wrong(
+                f"'{column.name}' holds text ({column.in_words()}); compare it with text by == or "
+                f"in, not with {value!r}, which is {_what_it_is(value)}. Put it in quotes: "
+                f'"{value}"; or, if they are meant as numbers, make them numbers in the table'
+            )
 
     def level(self, column: Column, value: Any) -> float:
         """A level's number; one that the column does not hold is most likely a slip."""
         if value not in column.levels:
+            self.check_kind(column, value)
             names = {str(level): level for level in column.levels}
             close = difflib.get_close_matches(str(value), list(names), n=1)
             hint = (
@@ -335,6 +356,15 @@ class _Reader:
 
 def _has_labels(column: Column) -> bool:
     return column.is_categorical and any(isinstance(level, str) for level in column.levels)
+
+
+def _truth(level: Any) -> bool | None:
+    """The truth value that a level is or, as text, stands for; None for any other."""
+    return level if isinstance(level, bool) else _TRUTHS.get(level)
+
+
+def _what_it_is(value: Any) -> str:
+    return "a truth value" if isinstance(value, bool) else "a number"
 
 
 def _what_it_holds(column: Column) -> str:
