@@ -10,9 +10,11 @@ import pandas as pd
 import pytest
 
 from diffjoint import load
-from diffjoint.cli import main
+from diffjoint.cli import _by_options, main
 from diffjoint.simulate import bayesian_network, household_survey
-from tests.conftest import TINY
+from tests.conftest import FEW_CELLS, FLAT_COLUMNS, NO_OTHER_LOSSES, TINY
+
+pytestmark = [FEW_CELLS, FLAT_COLUMNS, NO_OTHER_LOSSES]
 
 SETTINGS = [part for name, value in TINY.items() for part in ("--set", f"{name}={value}")]
 
@@ -217,7 +219,7 @@ def test_a_column_called_auto_is_named_with_a_comma(survey_file, tmp_path, capsy
         (
             ["impute", "IN", "OUT", "-m", "spouse"],
             2,
-            "mm_columns names 'spouse', which is not a column",
+            "--mm-columns names 'spouse', which is not a column of the table",
         ),
         (["impute", "IN", "OUT"], 2, "Columns with empty cells: age"),
         (["impute", "IN", "OUT", "-m", "age", "--preset", "slow"], 2, "preset must be one of"),
@@ -249,6 +251,27 @@ def test_a_column_called_auto_is_named_with_a_comma(survey_file, tmp_path, capsy
         ),
         (["impute", "IN", "OUT", "-m", "age", "--set", "log_sigma_mean=x"], 2, "must be a number"),
         (["impute", "IN", "o" * 300 + ".csv", "-m", "age"], 1, "File name too long"),
+        (["impute", "IN", "OUT", "-m", "auto,commute"], 2, "--mm-columns auto stands alone"),
+        (
+            ["impute", "IN", "OUT", "-m", "agee"],
+            2,
+            "--mm-columns names 'agee', which is not a column of the table",
+        ),
+        (
+            ["impute", "IN", "OUT", "-m", "age", "--loss-rate", "much"],
+            2,
+            "--loss-rate takes a rate such as 0.1",
+        ),
+        (
+            ["impute", "IN", "OUT", "-m", "age", "--loss-rate", "0.1,age=0.2"],
+            2,
+            "--loss-rate takes one rate for all",
+        ),
+        (
+            ["impute", "IN", "OUT", "-m", "age", "--loss-rate", "2"],
+            2,
+            "--loss-rate must be at least 0 and below 1",
+        ),
         (["impute", "IN"], 2, "Missing argument 'OUT'"),
         (["complete"], 2, "No such command"),
     ],
@@ -260,6 +283,48 @@ def test_wrong_use_and_failed_runs_have_their_codes(
     assert run(*(places.get(argument, argument) for argument in arguments)) == code
     assert words in " ".join(capsys.readouterr().err.split())
     assert not (tmp_path / "out.csv").exists()
+
+
+def test_a_column_without_a_value_is_named_with_the_option_that_leaves_it_out(
+    survey_file, tmp_path, capsys
+):
+    text(survey_file).assign(void="").to_csv(survey_file, index=False)
+    command = ["impute", survey_file, tmp_path / "out.csv", "-m", "commute", *SETTINGS, "-q"]
+    assert run(*command) == 2
+    told = capsys.readouterr().err
+    assert "Column 'void' must have at least one observed cell" in told
+    assert "--kind 'void=pass-through'" in told
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("Set loss_rate, or mm_columns='auto'.", "Set --loss-rate, or --mm-columns auto."),
+        ("loss_rate names 'loss_rate'", "--loss-rate names 'loss_rate'"),
+        ("reason_codes and sampler='inpaint'", "--code and --set sampler=inpaint"),
+        ("column_kinds says that 'a_b' is", "--kind says that 'a_b' is"),
+    ],
+)
+def test_messages_speak_of_options(said, shown):
+    assert _by_options(said) == shown
+
+
+@pytest.mark.filterwarnings("always::diffjoint.errors.UntypicalWarning")
+def test_rates_by_column_are_kept_and_contradictions_told_once(survey_file, tmp_path, capsys):
+    model, new = tmp_path / "model", tmp_path / "new.csv"
+    code = run(
+        "fit", survey_file, model, "-m", "weekly_hours", *SETTINGS, "-q",
+        "--rule", 'commute: employed == "yes"', "--loss-rate", "weekly_hours=0.1,commute=0.2",
+    )  # fmt: skip
+    assert code == 0
+    assert load(model).loss_rate == {"weekly_hours": 0.1, "commute": 0.2}
+    survey = text(survey_file)
+    survey.loc[survey["employed"] == "no", "commute"] = "car"
+    survey.to_csv(new, index=False)
+    capsys.readouterr()
+    review = tmp_path / "review.csv"
+    assert run("transform", model, new, tmp_path / "out.csv", "--review", review, "-q") == 0
+    assert capsys.readouterr().err.count("contradict their rule") == 1
 
 
 def test_a_failed_run_leaves_the_old_output(survey_file, tmp_path, capsys):
@@ -475,7 +540,7 @@ def test_codes_in_parquet(coded_file, tmp_path):
         (["--rule", "commute: employed = 'yes'"], "Compare with ==, not with ="),
         (["--code", "refused"], "--code takes NAME=VALUE; got 'refused'"),
         (["--code", "refused=gone"], "The reason in --code 'refused=gone' must be one of"),
-        (["--code", "incom: refused=lost"], "reason_codes names 'incom', .*Did you mean 'income'"),
+        (["--code", "incom: refused=lost"], "--code names 'incom', .*Did you mean 'income'"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_known_is_said(coded_file, tmp_path, capsys, options, words):

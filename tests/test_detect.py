@@ -85,6 +85,24 @@ def test_rates_of_other_columns_are_refused(world, fitted):
         SelectiveImputer(**params).fit(world.observed_table)
 
 
+@pytest.mark.parametrize("rate", [0.9, {"commute": 0.9}])
+def test_a_rate_above_what_is_missing_is_doubted(world, fitted, rate):
+    survey = world.observed_table.head(200)
+    missing = survey["commute"].isna().mean()
+    told = SelectiveImputer(**{**fitted.get_params(), "loss_rate": rate})
+    words = rf"'commute' \(given 90.0%, missing {missing:.1%}\).*Lower it"
+    with pytest.warns(UntypicalWarning, match=words):
+        told.fit(survey)
+
+
+def test_a_rate_that_chance_explains_is_not(world, fitted):
+    """Cells of age are lost alone, so that it misses as many; a given rate is never exact."""
+    survey = world.observed_table.loc[:200, ["age", "married", "income"]]
+    params = {"mm_columns": ["age"], "column_kinds": None}
+    params["loss_rate"] = survey["age"].isna().mean() + 0.02
+    assert SelectiveImputer(**{**fitted.get_params(), **params}).fit(survey).doubts_ == ()
+
+
 @pytest.mark.parametrize("rate", [1.0, -0.1, "much", {"commute": 2}])
 def test_a_rate_that_is_none_is_refused(world, fitted, rate):
     with pytest.raises(InputError, match="loss_rate must be at least 0 and below 1"):

@@ -9,7 +9,9 @@ from safetensors.numpy import save_file
 from diffjoint import SelectiveImputer, load
 from diffjoint.errors import FileError, ModelFileError
 from diffjoint.persist import check_writable, read_bundle, write_bundle, write_whole
-from tests.conftest import TINY
+from tests.conftest import FEW_CELLS, TINY
+
+pytestmark = FEW_CELLS
 
 
 @pytest.fixture
@@ -88,6 +90,19 @@ def test_a_newer_file_says_which_version_it_is(saved):
         ModelFileError, match="has format version 7; this diffjoint reads version 1"
     ):
         load(path)
+
+
+def test_a_file_of_an_older_layout_is_refused_in_words(saved, tmp_path):
+    arrays, facts = read_bundle(saved[1], "model")
+    for lost in ("mm_evidence", "settings"):
+        older = {name: fact for name, fact in facts.items() if name != lost}
+        write_bundle(tmp_path / "older", "model", arrays, older)
+        with pytest.raises(ModelFileError, match="laid out in another way .*fit and save again"):
+            load(tmp_path / "older")
+    few = {name: array for name, array in arrays.items() if not name.startswith("belief.")}
+    write_bundle(tmp_path / "older", "model", {**few, "belief.x": np.zeros(1)}, facts)
+    with pytest.raises(ModelFileError, match="laid out in another way"):
+        load(tmp_path / "older")
 
 
 def test_other_files_are_refused(tmp_path):

@@ -60,6 +60,22 @@ from diffjoint.world_files import (
 P = ParamSpec("P")
 
 TABLE_FORMATS = ("csv", "tsv", "parquet", "feather")
+BARE = r"(?<![\w'\"`.=-])"
+"""Not within a word or quotes: a column may be called like a parameter."""
+BY_OPTIONS = (
+    (BARE + r"column_kinds=\{'([^']*)': '([^']*)'\}", r"--kind '\1=\2'"),
+    (BARE + r"(mm_columns|detector|preset|unseen|mm_output)='(\w+)'", r"--\1 \2"),
+    (BARE + r"(sampler)='(\w+)'", r"--set \1=\2"),
+    (BARE + r"column_kinds\b", "--kind"),
+    (BARE + r"reason_codes\b", "--code"),
+    (BARE + r"(loss_rate|mm_columns|memory_limit|mm_output)\b", r"--\1"),
+    (BARE + r"n_threads\b", "--threads"),
+    (r"(?<=--)(\w+)_(\w+)", r"\1-\2"),
+    (r"\bPass names from X\.columns\.", "Take names from its header."),
+    (r"\b(of|in) X\b", r"\1 the table"),
+    (r"\bX (must|has)\b", r"The table \1"),
+)
+"""What the library calls a thing, and what the command line does; read in this order."""
 RUN_FAILED = 1
 WRONG_USE = 2
 
@@ -131,10 +147,12 @@ DetectorOption = Annotated[
     str, typer.Option("--detector", help=f"How to tell them apart: {', '.join(DETECTORS)}.")
 ]
 LossRateOption = Annotated[
-    float | None,
-    typer.Option(
+    list[str] | None,
+    _repeated(
         "--loss-rate",
-        help="Share of cells lost where there was something to record; estimated if not given.",
+        "RATE|A=RATE,B=RATE",
+        "Share of cells lost where there was something to record, in all searched columns or by "
+        "column, such as 0.1 or income=0.2,age=0.1; estimated if not given",
     ),
 ]
 Rules = Annotated[
@@ -206,9 +224,9 @@ def _explaining_errors(command: Callable[P, None]) -> Callable[P, None]:
         try:
             command(*args, **kwargs)
         except InputError as error:
-            _fail(str(error), WRONG_USE)
+            _fail(_by_options(str(error)), WRONG_USE)
         except DiffJointError as error:
-            _fail(str(error), RUN_FAILED)
+            _fail(_by_options(str(error)), RUN_FAILED)
         except KeyboardInterrupt as error:
             _fail(str(error) or "Interrupted; nothing was written.", RUN_FAILED)
 
@@ -270,9 +288,9 @@ def impute(
         codes,
         settings,
         kinds,
+        loss_rate,
         preset=preset,
         detector=detector,
-        loss_rate=loss_rate,
         mm_output=mm_output,
         random_state=seed,
         checkpoint=checkpoint,
@@ -322,9 +340,9 @@ def fit(
         codes,
         settings,
         kinds,
+        loss_rate,
         preset=preset,
         detector=detector,
-        loss_rate=loss_rate,
         mm_output=mm_output,
         unseen=unseen,
         random_state=seed,
@@ -501,7 +519,7 @@ def score(
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line. Exit code 0: done; 1: the run failed; 2: wrong use."""
-    warnings.showwarning = _show_warning
+    warnings.showwarning = _told_once()
     app(arguments)
     sys.exit(0)
 
@@ -525,6 +543,7 @@ def _fitted(
     codes: list[str] | None,
     settings: list[str] | None,
     kinds: list[str] | None,
+    loss_rate: list[str] | None,
     **params: Any,
 ) -> SelectiveImputer:
     """An imputer that has learnt a file; what it made of the columns is shown."""
@@ -534,6 +553,7 @@ def _fitted(
         _columns_meant(file, mm_columns),
         rules=_rules(rules),
         reason_codes=_reason_codes(codes),
+        loss_rate=_loss_rate(file, loss_rate),
         verbose=not quiet,
         column_kinds={
             **dict.fromkeys(file.carried, "pass-through"),
@@ -563,7 +583,44 @@ def _columns_meant(file: TableFile, mm_columns: list[str] | None) -> list[str] |
         )
     found = [[text] if text in table.names else text.split(",") for text in mm_columns]
     names = [name if name in table.names else name.strip() for part in found for name in part]
+    if AUTO in names and AUTO not in table.names:
+        raise InputError(
+            f"--mm-columns auto stands alone, and has all columns searched; got "
+            f"{', '.join(mm_columns)}, and no column is called auto. Pass auto by itself, or name "
+            "the columns."
+        )
     return [name for name in names if name]
+
+
+def _loss_rate(file: TableFile, texts: list[str] | None) -> float | dict[str, float] | None:
+    """One rate for all searched columns, or rates by column; a name may itself have a comma."""
+    if not texts:
+        return None
+    names = open_table(file.table).names
+    parts = [
+        part
+        for text in texts
+        for part in ([text] if text.rpartition("=")[0] in names else text.split(","))
+    ]
+    if len(parts) == 1 and "=" not in parts[0]:
+        return _rate(parts[0])
+    if not all("=" in part for part in parts):
+        raise InputError(
+            "--loss-rate takes one rate for all searched columns, or a rate for each column that "
+            f"is named, such as income=0.2,age=0.1; got {', '.join(texts)}."
+        )
+    pairs = (_pair("--loss-rate", part) for part in parts)
+    return {name if name in names else name.strip(): _rate(value) for name, value in pairs}
+
+
+def _rate(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError as error:
+        raise InputError(
+            f"--loss-rate takes a rate such as 0.1, or a column and its rate such as income=0.1; "
+            f"got {text!r}."
+        ) from error
 
 
 def _rules(rules: list[str] | None) -> dict[str, str] | None:
@@ -797,8 +854,24 @@ def _say(text: str, quiet: bool) -> None:
         console.print(text, highlight=False, markup=False, soft_wrap=True)
 
 
-def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    console.print(f"Warning: {message}", markup=False, highlight=False, soft_wrap=True)
+def _told_once() -> Callable[..., None]:
+    """Shows warnings, each once in a run, however often the table is looked at."""
+    told: set[str] = set()
+
+    def show(message: Warning | str, *_: Any, **__: Any) -> None:
+        text = _by_options(str(message))
+        if text not in told:
+            told.add(text)
+            console.print(f"Warning: {text}", markup=False, highlight=False, soft_wrap=True)
+
+    return show
+
+
+def _by_options(text: str) -> str:
+    """A message of the library, with options of the command line for parameters."""
+    for pattern, option in BY_OPTIONS:
+        text = re.sub(pattern, option, text)
+    return text
 
 
 def _fail(text: str, code: int) -> NoReturn:

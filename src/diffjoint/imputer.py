@@ -40,7 +40,7 @@ from diffjoint.detect import (
     Belief,
     LossRate,
 )
-from diffjoint.errors import InputError, UntypicalWarning
+from diffjoint.errors import InputError, ModelFileError, UntypicalWarning
 from diffjoint.expect import Expectation, learn_values
 from diffjoint.explain import (
     REVIEW_BAND,
@@ -66,7 +66,7 @@ from diffjoint.model import (
     observe,
 )
 from diffjoint.params import label_from, params_from, plain_params
-from diffjoint.persist import read_bundle, write_bundle
+from diffjoint.persist import Arrays, read_bundle, write_bundle
 from diffjoint.progress import Progress, ProgressBar, Silence
 from diffjoint.rules import Rule, read_rules
 from diffjoint.search import AUTO, TOO_FEW, search
@@ -86,6 +86,8 @@ from diffjoint.table import (
 
 UNSEEN = ("error", "missing", "keep")
 MIN_ROWS = 2
+TOO_FAR = 3.0
+"""Standard errors beyond which a rate is not what was said."""
 
 
 @dataclass(frozen=True)
@@ -628,7 +630,8 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         values = code_table(table, schema, "error")
         gaps = find_gaps(table, values, schema, "error")
         known = know(values, gaps, schema, labels, coded, rules)
-        for doubt in known.doubts:
+        loss_rate = self._loss_rate_by_position(table, schema, space)
+        for doubt in (*known.doubts, *_doubts_on_rates(loss_rate, gaps, space)):
             warn(doubt, UntypicalWarning, stacklevel=4)
         self.settings_, self.schema_ = settings, schema
         self.mm_columns_ = [table.labels[schema.modelled_positions[j]] for j in space.mm]
@@ -642,7 +645,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             known,
             canonical_order(known.marked(values)),
             self.detector,
-            self._loss_rate_by_position(table, schema, space),
+            loss_rate,
         )
 
     def _checked_settings(self) -> Settings:
@@ -934,16 +937,29 @@ def load(path: str | os.PathLike[str], *, device: str = "auto") -> SelectiveImpu
 
     Examples
     --------
-    >>> import pandas as pd, tempfile, pathlib
+    >>> import tempfile, pathlib
     >>> from diffjoint import SelectiveImputer, load
-    >>> table = pd.DataFrame({"a": [1.5, None, 2.5], "b": ["x", "y", None]})
-    >>> imputer = SelectiveImputer(mm_columns=["b"], max_epochs=1, random_state=0)
+    >>> from diffjoint.simulate import household_survey
+    >>> world = household_survey(300)
+    >>> survey = world.observed_table
+    >>> imputer = SelectiveImputer(world.mm_columns, max_epochs=1, random_state=0)
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "model.diffjoint"
-    >>> imputer.fit(table).save(path)
-    >>> load(path).transform(table).equals(imputer.transform(table))
+    >>> imputer.fit(survey).save(path)
+    >>> load(path).transform(survey).equals(imputer.transform(survey))
     True
     """
     arrays, facts = read_bundle(path, "model")
+    try:
+        return _imputer_from(arrays, facts, device)
+    except (KeyError, TypeError, IndexError) as error:
+        raise ModelFileError(
+            f"{path} is laid out in another way than this diffjoint reads ({error!r}). Use the "
+            "diffjoint release that wrote it, or fit and save again."
+        ) from error
+
+
+def _imputer_from(arrays: Arrays, facts: dict[str, Any], device: str) -> SelectiveImputer:
+    """The imputer whose arrays and facts :meth:`SelectiveImputer.save` wrote."""
     imputer = SelectiveImputer(**params_from(facts["params"]), device=device)
     imputer.settings_ = Settings(**facts["settings"])
     imputer.schema_ = Schema.from_json(facts["schema"])
@@ -1003,6 +1019,24 @@ def _check_enough_rows(table: Table) -> None:
         raise InputError(
             f"fit needs at least {MIN_ROWS} rows; X has n_samples = {table.n_rows}. Pass more rows."
         )
+
+
+def _doubts_on_rates(loss_rate: LossRate, gaps: Cells, space: JointSpace) -> tuple[str, ...]:
+    """Columns said to lose more cells than they miss, by more than chance explains."""
+    given = loss_rate if isinstance(loss_rate, Mapping) else dict.fromkeys(space.mm, loss_rate)
+    above = []
+    for j, rate in given.items():
+        missing = gaps[:, j].mean()
+        error = np.sqrt((rate or 0.0) * (1 - (rate or 0.0)) / len(gaps))
+        if rate is not None and missing > 0 and rate > missing + TOO_FAR * error:
+            name = space.schema.modelled[j].name
+            above.append(f"'{name}' (given {rate:.1%}, missing {missing:.1%})")
+    if not above:
+        return ()
+    return (
+        f"loss_rate is above the share of missing cells in {', '.join(above)}. No column loses "
+        "more cells than it misses. Lower it, or leave it out to have it estimated.",
+    )
 
 
 def _passes(
