@@ -5,7 +5,9 @@ import pytest
 from diffjoint import SelectiveImputer
 from diffjoint.checkpoint import FILE_NAME
 from diffjoint.errors import FileError, InputError, ModelFileError
-from tests.conftest import TINY_INPAINT
+from tests.conftest import FEW_CELLS, TINY_INPAINT
+
+pytestmark = FEW_CELLS
 
 
 def imputer(folder, **params):

@@ -9,7 +9,7 @@ from diffjoint.progress import Silence
 from diffjoint.simulate import bayesian_network
 from diffjoint.state import JointSpace, Observation
 from diffjoint.table import code_table, infer_schema, open_table
-from tests.conftest import TINY
+from tests.conftest import FLAT_COLUMNS, TINY
 
 
 def opened(frame, **kinds):
@@ -116,6 +116,7 @@ def test_arrays_hold_all_that_is_expected():
     assert expectation_from({}, expectation.space) is None
 
 
+@FLAT_COLUMNS
 def test_values_come_close_to_what_can_be_known_of_the_network():
     world = bayesian_network(6_000, 3_000, mechanism="mcar", loss_rate=0.3, seed=3)
     imputer = SelectiveImputer(world.mm_columns, **TINY, random_state=0)

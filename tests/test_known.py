@@ -9,6 +9,7 @@ from diffjoint import SelectiveImputer, load
 from diffjoint.errors import InputError, UntypicalWarning
 from diffjoint.metrics import mm_scores
 from diffjoint.simulate import household_survey
+from tests.conftest import FLAT_COLUMNS, NO_OTHER_LOSSES
 
 LEAST = {"max_epochs": 1, "n_steps": 2, "width": 8, "random_state": 0}
 LEAST_DRAWN = {"n_iterations": 1, "n_draws": 2, "n_inpaint_repeats": 1}
@@ -44,6 +45,7 @@ def assert_obeys(table):
 # Labels
 
 
+@FLAT_COLUMNS
 @pytest.mark.parametrize("detector", DETECTORS)
 @pytest.mark.parametrize("seed", range(3))
 def test_labelled_cells_are_never_overruled(world, detector, seed):
@@ -331,6 +333,7 @@ def test_what_is_known_needs_no_explanation(world):
         fitted.explain(survey, (row, "spouse_age"))
 
 
+@NO_OTHER_LOSSES
 def test_a_ruled_column_that_missed_nothing_in_fit_obeys_its_rule_in_new_rows(world):
     survey = world.truth.assign(pay=np.random.default_rng(0).normal(size=len(world.truth)))
     rules = {"pay": 'employed == "yes"'}

@@ -4,7 +4,9 @@ from rich.console import Console
 
 from diffjoint import SelectiveImputer
 from diffjoint.progress import ProgressBar
-from tests.conftest import TINY, TINY_INPAINT
+from tests.conftest import FEW_CELLS, TINY, TINY_INPAINT
+
+pytestmark = FEW_CELLS
 
 
 class Listener:

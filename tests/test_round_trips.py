@@ -12,7 +12,7 @@ from sklearn.exceptions import NotFittedError
 
 from diffjoint import SelectiveImputer, load
 from diffjoint.errors import InputError, TrainingError
-from tests.conftest import TINY
+from tests.conftest import FEW_CELLS, NO_OTHER_LOSSES, TINY
 
 RNG = np.random.default_rng(0)
 N = 40
@@ -148,6 +148,8 @@ def test_text_and_truth_values_are_no_numbers(column):
         imputer(column_kinds={"a": "integer"}).fit(frame)
 
 
+@FEW_CELLS
+@NO_OTHER_LOSSES
 def test_column_labels_of_every_sort_come_back():
     columns = pd.MultiIndex.from_tuples([("a", 1), ("a", 2)], names=["x", "y"])
     frame = pd.DataFrame(RNG.normal(size=(N, 2)), columns=columns).mask(RNG.random((N, 2)) < 0.2)
@@ -216,6 +218,7 @@ def test_text_views_of_arrow():
 # Fitting and saving
 
 
+@FEW_CELLS
 def test_a_failed_fit_leaves_no_fitted_imputer(survey):
     fitted = imputer(["age"]).fit(survey)
     fitted.set_params(mm_columns=["nothing"])
@@ -225,12 +228,14 @@ def test_a_failed_fit_leaves_no_fitted_imputer(survey):
         fitted.transform(survey)
 
 
+@FEW_CELLS
 @pytest.mark.parametrize("rate", [1e30, 1e6])
 def test_divergence_in_the_only_epoch_is_noticed(survey, rate):
     with pytest.raises(TrainingError, match="learning_rate"):
         imputer(["age"], max_epochs=1, batch_size=4096, learning_rate=rate).fit(survey)
 
 
+@FEW_CELLS
 def test_parameters_of_numpy_and_torch_can_be_saved(survey, tmp_path):
     import torch
 
@@ -253,6 +258,8 @@ def test_labels_that_json_cannot_carry_are_named(tmp_path):
         fitted.fit(frame).save(tmp_path / "m")
 
 
+@FEW_CELLS
+@NO_OTHER_LOSSES
 def test_tuple_labels_survive_saving(tmp_path):
     columns = pd.MultiIndex.from_tuples([("a", 1), ("a", 2)])
     frame = pd.DataFrame(RNG.normal(size=(N, 2)), columns=columns).mask(RNG.random((N, 2)) < 0.2)
@@ -268,6 +275,7 @@ def test_an_imputer_without_joint_keeps_its_mm_columns(survey, tmp_path):
     assert load(tmp_path / "m").mm_columns == ["age"]
 
 
+@FEW_CELLS
 def test_a_label_that_clashes_after_fit_is_refused(survey):
     fitted = imputer(["town"], mm_output="category").fit(survey)
     fitted.set_params(mm_label="Ulm")

@@ -13,7 +13,9 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from diffjoint import SelectiveImputer
-from tests.conftest import TINY, TINY_INPAINT
+from tests.conftest import FEW_CELLS, NO_OTHER_LOSSES, TINY, TINY_INPAINT
+
+pytestmark = FEW_CELLS
 
 
 @parametrize_with_checks([SelectiveImputer(mm_columns=[], **TINY, random_state=0)])
@@ -43,6 +45,7 @@ def test_in_a_pipeline_with_a_classifier(numeric):
     assert model[:-1].get_feature_names_out().tolist() == ["a", "b", "c", "b_meaningful"]
 
 
+@NO_OTHER_LOSSES
 def test_in_a_column_transformer(numeric):
     X, _ = numeric
     chosen = ColumnTransformer([("fill", imputer(), ["a", "b"])], remainder="drop")
@@ -51,6 +54,7 @@ def test_in_a_column_transformer(numeric):
     assert out["fill__a"].notna().all()
 
 
+@NO_OTHER_LOSSES
 def test_in_a_grid_search(numeric):
     X, y = numeric
     pipeline = make_pipeline(
