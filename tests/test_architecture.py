@@ -8,6 +8,7 @@ import pytest
 SOURCE = Path(__file__).parents[1] / "src" / "diffjoint"
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 FLOORS = [
+    {"arrays"},
     {"errors", "keys", "params", "trees"},
     {"config", "persist", "progress", "edm", "table", "simulate", "evidence"},
     {"state", "files", "metrics", "rules"},

@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 
+from diffjoint.arrays import Cells, Values
 from diffjoint.config import Fusion, Settings
-from diffjoint.state import Cells, Draws, JointSpace, JointState, Observation, Values
+from diffjoint.state import Draws, JointSpace, JointState, Observation
 from diffjoint.table import Column, Kind, on_grid
 
 Clusters = NDArray[np.float64]

@@ -7,6 +7,7 @@ import numpy as np
 import torch
 
 from diffjoint.aggregate import Aggregated, aggregate, as_expected
+from diffjoint.arrays import Values
 from diffjoint.conditional_sample import conditional_sample, sampling_units
 from diffjoint.config import Settings
 from diffjoint.detect import Belief
@@ -14,7 +15,7 @@ from diffjoint.edm import Denoiser
 from diffjoint.expect import Expectation
 from diffjoint.model_update import Hiding, model_update, training_units
 from diffjoint.progress import Progress
-from diffjoint.state import JointSpace, JointState, Observation, Values
+from diffjoint.state import JointSpace, JointState, Observation
 
 
 @dataclass(frozen=True)

@@ -12,11 +12,12 @@ import torch
 
 from diffjoint.aggregate import Aggregated
 from diffjoint.algorithm import Pass
+from diffjoint.arrays import Values
 from diffjoint.config import Settings
 from diffjoint.edm import Denoiser, new_denoiser
 from diffjoint.errors import FileError, InputError
 from diffjoint.persist import Arrays, check_writable, read_bundle, write_bundle
-from diffjoint.state import JointSpace, Values
+from diffjoint.state import JointSpace
 
 FILE_NAME = "checkpoint.diffjoint"
 _CELLS = ("values", "uncertainty", "meaningful_score", "clusters")

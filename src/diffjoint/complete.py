@@ -4,8 +4,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from diffjoint.arrays import Cells, Values
 from diffjoint.errors import InputError
-from diffjoint.state import Cells, JointSpace, Values
+from diffjoint.state import JointSpace
 from diffjoint.table import Schema, Table, fill_column, with_cells
 
 MMOutput = Literal["na", "category", "indicator"]

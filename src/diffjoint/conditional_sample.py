@@ -7,6 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from diffjoint.arrays import Cells
 from diffjoint.config import Settings
 from diffjoint.edm import (
     Denoiser,
@@ -18,7 +19,7 @@ from diffjoint.edm import (
 )
 from diffjoint.errors import TrainingError
 from diffjoint.progress import Progress
-from diffjoint.state import Cells, Draws, JointSpace, JointState, Observation
+from diffjoint.state import Draws, JointSpace, JointState, Observation
 
 _TILE_STEP = 64
 """Matrix products give a row the same bits in every batch whose size is a multiple of this."""

@@ -9,10 +9,10 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from diffjoint.arrays import Cells
 from diffjoint.files import write_file
 from diffjoint.imputer import SelectiveImputer
 from diffjoint.simulate import World, household_survey
-from diffjoint.state import Cells
 
 N_SHOWN = 8
 

@@ -10,11 +10,12 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from diffjoint.arrays import Cells, Values
 from diffjoint.evidence import Evidence, Why, gather, pack, unpack, why
 from diffjoint.keys import keyed_uniform
 from diffjoint.persist import Arrays
 from diffjoint.progress import Progress
-from diffjoint.state import Cells, JointSpace, Observation, Values
+from diffjoint.state import JointSpace, Observation
 
 LossRate = float | Mapping[int, float] | None
 """P(lost) of regular cells: of all searched columns, or by position; None: to be estimated."""

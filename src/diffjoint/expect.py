@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
+from diffjoint.arrays import Values
 from diffjoint.progress import Progress
-from diffjoint.state import JointSpace, Observation, Values
+from diffjoint.state import JointSpace, Observation
 from diffjoint.table import on_grid
 from diffjoint.trees import (
     Arrays,

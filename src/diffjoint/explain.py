@@ -12,9 +12,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from diffjoint.arrays import Cells, Values
 from diffjoint.detect import Belief
 from diffjoint.errors import InputError
-from diffjoint.state import Cells, JointSpace, Observation, Values
+from diffjoint.state import JointSpace, Observation
 from diffjoint.table import Schema, Table, cells_of, open_table
 
 Band = tuple[float, float]

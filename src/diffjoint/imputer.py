@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from diffjoint.aggregate import Aggregated
 from diffjoint.algorithm import Pass, Runtime, diff_joint, in_one_pass
+from diffjoint.arrays import Cells, Values
 from diffjoint.checkpoint import Checkpoint, fingerprint
 from diffjoint.complete import MMOutput, check_output, complete, indicator_names, spread
 from diffjoint.config import (
@@ -70,7 +71,7 @@ from diffjoint.persist import Arrays, read_bundle, write_bundle
 from diffjoint.progress import Progress, ProgressBar, Silence
 from diffjoint.rules import Rule, read_rules
 from diffjoint.search import AUTO, TOO_FEW, search
-from diffjoint.state import Cells, JointSpace, JointState, Observation, Values
+from diffjoint.state import JointSpace, JointState, Observation
 from diffjoint.table import (
     Labels,
     Schema,

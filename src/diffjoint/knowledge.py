@@ -6,9 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from diffjoint.arrays import Cells, Values
 from diffjoint.errors import InputError
 from diffjoint.rules import FALSE, STRANGER, TRUE, UNDECIDED, Rule, Truth
-from diffjoint.state import Cells, JointSpace, JointState, Values
+from diffjoint.state import JointSpace, JointState
 from diffjoint.table import Labels, Schema, Table
 
 Rows = NDArray[np.intp]

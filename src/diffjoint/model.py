@@ -8,6 +8,7 @@ import torch
 from numpy.typing import NDArray
 
 from diffjoint.aggregate import Aggregated, Clusters, aggregate, as_expected
+from diffjoint.arrays import Cells, Values
 from diffjoint.checkpoint import denoiser_from, weights
 from diffjoint.conditional_sample import conditional_sample, sampling_units
 from diffjoint.config import Settings
@@ -19,7 +20,7 @@ from diffjoint.keys import row_keys
 from diffjoint.knowledge import Knowledge
 from diffjoint.persist import Arrays
 from diffjoint.progress import Progress
-from diffjoint.state import Cells, Draws, JointSpace, Observation, Values
+from diffjoint.state import Draws, JointSpace, Observation
 from diffjoint.table import Schema, Table
 
 BELIEF, EXPECTATION = "belief.", "expectation."

@@ -16,11 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from diffjoint.arrays import Cells, Values
 from diffjoint.errors import InputError
 from diffjoint.table import Column, Kind, Schema, Table, check_mapping, iso_microseconds
 
-Values = NDArray[np.float64]
-Cells = NDArray[np.bool_]
 Truth = NDArray[np.int8]
 """One answer per row. Of two answers, ``and`` is the smaller and ``or`` the larger."""
 FALSE, UNDECIDED, TRUE = 0, 1, 2

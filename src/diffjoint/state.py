@@ -5,10 +5,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from diffjoint.arrays import Cells, Values
 from diffjoint.table import Schema, coordinates, decode, encode
-
-Cells = NDArray[np.bool_]
-Values = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

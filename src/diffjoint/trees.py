@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
-Values = NDArray[np.float64]
+from diffjoint.arrays import Values
+
 Arrays = dict[str, NDArray[Any]]
 
 FEWEST = 20

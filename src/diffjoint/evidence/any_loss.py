@@ -16,8 +16,7 @@ from scipy.stats import norm
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 
-Values = NDArray[np.float64]
-Cells = NDArray[np.bool_]
+from diffjoint.arrays import Cells, Values
 
 STEEPEST = 1.1
 """Standard deviation over the rows of a loss's logit, at most."""

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy.stats import norm
 from sklearn.metrics import roc_auc_score
 
+from diffjoint.arrays import Cells, Values
 from diffjoint.evidence.any_loss import (
     LossFeatures,
     association,
@@ -23,9 +24,6 @@ from diffjoint.evidence.any_loss import (
 from diffjoint.evidence.detector import folds_of
 from diffjoint.evidence.missing import FEWEST, learn_missing
 from diffjoint.keys import row_keys
-
-Values = NDArray[np.float64]
-Cells = NDArray[np.bool_]
 
 FALSE_FIND_RATE = 0.05
 """How often, at most, a table whose cells are only lost has a column named."""

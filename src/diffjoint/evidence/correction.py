@@ -1,13 +1,11 @@
 """Cells whose kind someone has looked up, used to correct what is said of the others."""
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit, logit
 from scipy.stats import chi2, ks_2samp
 from sklearn.linear_model import LogisticRegression
 
-Values = NDArray[np.float64]
-Cells = NDArray[np.bool_]
+from diffjoint.arrays import Cells, Values
 
 FEWEST = 30
 """Labelled cells of each kind below which nothing is corrected."""

@@ -5,9 +5,8 @@ from numpy.typing import NDArray
 from scipy.special import logit
 from sklearn.ensemble import HistGradientBoostingClassifier
 
+from diffjoint.arrays import Values
 from diffjoint.trees import Trees, constant, grow
-
-Values = NDArray[np.float64]
 
 FEWEST = 20
 """Cells of the rarer kind below which nothing but the rate is learnt."""

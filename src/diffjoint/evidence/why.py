@@ -16,11 +16,11 @@ from math import factorial
 import numpy as np
 from numpy.typing import NDArray
 
+from diffjoint.arrays import Values
 from diffjoint.evidence.column import ColumnEvidence, Judged
 from diffjoint.evidence.detector import Evidence, folds_of
 from diffjoint.trees import Trees
 
-Values = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
 BLOCK = 2_000_000

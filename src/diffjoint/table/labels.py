@@ -7,12 +7,10 @@ import narwhals as nw
 import numpy as np
 import pandas as pd
 from narwhals.dependencies import is_into_dataframe
-from numpy.typing import NDArray
 
+from diffjoint.arrays import Cells
 from diffjoint.errors import InputError
 from diffjoint.table.frame import Table, missing_cells, open_table
-
-Cells = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)

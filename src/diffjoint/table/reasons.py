@@ -10,8 +10,8 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from diffjoint.arrays import Cells
 from diffjoint.errors import InputError
 from diffjoint.table.frame import (
     Table,
@@ -27,7 +27,6 @@ from diffjoint.table.frame import (
 from diffjoint.table.labels import Labels
 from diffjoint.table.schema import MAX_EXACT_INTEGER, Column, Kind, Schema
 
-Cells = NDArray[np.bool_]
 REASONS = ("meaningful", "lost")
 _NUMBER = re.compile(r"[+-]?((0|[1-9]\d*)(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 
