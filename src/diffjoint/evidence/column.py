@@ -11,13 +11,11 @@ from numpy.typing import NDArray
 from scipy.special import logit
 from sklearn.isotonic import IsotonicRegression
 
+from diffjoint.arrays import Cells, Values
 from diffjoint.evidence.correction import NONE, corrected
 from diffjoint.evidence.losses import MOST, LossModel, constant_loss, fit_loss
 from diffjoint.evidence.missing import learn_missing
 from diffjoint.trees import Trees
-
-Values = NDArray[np.float64]
-Cells = NDArray[np.bool_]
 
 NO_EXCESS = 0.05
 """Share of meaningful cells up to which a context counts as one in which cells are only lost."""
@@ -50,6 +48,14 @@ class Level:
 
     rate: float | None
     is_given: bool = False
+
+
+@dataclass(frozen=True)
+class Sought:
+    """Losses that are to be found: what they may depend on, and what is known of their level."""
+
+    drivers: list[int]
+    level: Level
 
 
 @dataclass(frozen=True)
@@ -116,8 +122,7 @@ def fit_column(
     folds: NDArray[np.int64],
     n_folds: int,
     scores: Values,
-    drivers: list[int],
-    level: Level,
+    loss: LossModel | Sought,
     seed: int,
 ) -> ColumnEvidence:
     """Learn a column from its rows.
@@ -131,29 +136,16 @@ def fit_column(
         Whether the column's own cell is.
     folds : array of shape (n_rows,)
         No row is judged by trees that have seen it.
-    scores, drivers
+    scores : array of shape (n_rows, n_columns)
         What losses may depend on, see :mod:`diffjoint.evidence.losses`.
-    level : Level
+    loss : LossModel or Sought
+        The column's losses, if they are known already, or what to find them by.
     """
     trees = _grow_folds(features, n_levels, is_missing, folds, n_folds, seed)
     logits = _logits(trees, features, folds)
-    loss = _find_loss(logits, is_missing, scores, drivers, level)
+    if isinstance(loss, Sought):
+        loss = _find_loss(logits, is_missing, scores, loss.drivers, loss.level)
     return _beside(loss, trees, logits, is_missing, folds, scores)
-
-
-def fit_column_beside(
-    loss: LossModel,
-    features: Values,
-    n_levels: NDArray[np.int64],
-    is_missing: Cells,
-    folds: NDArray[np.int64],
-    n_folds: int,
-    scores: Values,
-    seed: int,
-) -> ColumnEvidence:
-    """Learn a column whose losses are known already, from other features."""
-    trees = _grow_folds(features, n_levels, is_missing, folds, n_folds, seed)
-    return _beside(loss, trees, _logits(trees, features, folds), is_missing, folds, scores)
 
 
 def _grow_folds(

@@ -6,19 +6,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from diffjoint.arrays import Cells, Values
 from diffjoint.evidence.column import (
     ColumnEvidence,
     Judged,
     Level,
+    Sought,
     fit_column,
-    fit_column_beside,
 )
 from diffjoint.evidence.correction import find_correction
 from diffjoint.evidence.losses import Scores, find_drivers
 from diffjoint.keys import row_keys
-
-Values = NDArray[np.float64]
-Cells = NDArray[np.bool_]
 
 N_FOLDS, N_FOLDS_LARGE, LARGE = 10, 3, 50_000
 N_TYPICAL = 256
@@ -169,8 +167,7 @@ def gather(
             folds,
             n_folds,
             scored,
-            [d for d in drivers if d != j],
-            levels[j],
+            Sought([d for d in drivers if d != j], levels[j]),
             seed,
         )
         judged = alone.judge(rest, folds, scored)
@@ -219,14 +216,14 @@ def _with_turns(
         features = _features(values, meaningful, j, before)
         in_turn[j] = alone
         if before:
-            beside = fit_column_beside(
-                alone.loss,
+            beside = fit_column(
                 features,
                 np.concatenate([np.delete(evidence.n_levels, j), np.zeros(len(before), np.int64)]),
                 gaps[:, j],
                 folds,
                 evidence.n_folds,
                 scores,
+                alone.loss,
                 seed,
             )
             judged = beside.judge(features, folds, scores)
