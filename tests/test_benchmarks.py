@@ -18,6 +18,7 @@ from benchmarks import (
 )
 
 from diffjoint.simulate import bayesian_network, household_survey
+from tests.conftest import FLAT_COLUMNS
 
 
 def test_the_reduced_paper_run_measures_every_pass(tmp_path, capsys):
@@ -119,6 +120,7 @@ def test_a_page_without_the_mark_is_refused(tmp_path):
         pages.show_in("b", "new\n", page)
 
 
+@FLAT_COLUMNS
 def test_calls_are_measured_and_results_kept(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(calls, "RATIOS", (20,))
     monkeypatch.setattr(calls, "MECHANISMS", ("mcar",))
@@ -133,6 +135,7 @@ def test_calls_are_measured_and_results_kept(tmp_path, monkeypatch, capsys):
     assert "not run" in calls.real_table(pd.DataFrame(columns=calls.KEYS))
 
 
+@FLAT_COLUMNS
 def test_columns_are_measured_beside_one_answer_for_all(tmp_path, capsys):
     calls_columns.main(["--quick", "--results", str(tmp_path)])
     results = pd.read_csv(tmp_path / "calls_columns.csv")

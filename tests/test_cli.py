@@ -12,9 +12,9 @@ import pytest
 from diffjoint import load
 from diffjoint.cli import _by_options, main
 from diffjoint.simulate import bayesian_network, household_survey
-from tests.conftest import FEW_CELLS, FLAT_COLUMNS, NO_OTHER_LOSSES, TINY
+from tests.conftest import FEW_CELLS, TINY
 
-pytestmark = [FEW_CELLS, FLAT_COLUMNS, NO_OTHER_LOSSES]
+pytestmark = FEW_CELLS
 
 SETTINGS = [part for name, value in TINY.items() for part in ("--set", f"{name}={value}")]
 
