@@ -5,10 +5,17 @@ import pytest
 from scipy.special import expit
 
 from diffjoint.evidence import gather, pack, unpack
-from diffjoint.evidence.column import Judged
+from diffjoint.evidence.column import Judged, Level, _find_loss
 from diffjoint.evidence.detector import ALL_SEARCHED, NO_OTHER_COLUMN, folds_of
-from diffjoint.evidence.losses import LossModel, constant_loss, find_drivers
-from diffjoint.evidence.missing import LEARNER, learn_missing
+from diffjoint.evidence.losses import LossModel, constant_loss, find_drivers, steepness
+from diffjoint.evidence.missing import (
+    IN_FOLDS,
+    LEARNER,
+    UNTIL_WORSE,
+    learn_in_folds,
+    learn_missing,
+    rows_outside,
+)
 from diffjoint.keys import keyed_uniform, row_keys
 from diffjoint.metrics import mm_scores, token_accuracy
 from diffjoint.simulate import bayes_posterior, bayesian_network
@@ -206,8 +213,26 @@ def test_trees_say_what_scikit_learn_says(network):
     features, missing = np.delete(values, 3, axis=1), np.isnan(values[:, 3])
     trees = learn_missing(features, missing, np.delete(N_LEVELS, 3), seed=0)
     numbers = _as_numbers(features, trees.level_codes, trees.level_starts)
-    reference = HistGradientBoostingClassifier(**LEARNER, min_samples_leaf=33, random_state=0)
+    settings = LEARNER | UNTIL_WORSE
+    reference = HistGradientBoostingClassifier(**settings, min_samples_leaf=33, random_state=0)
     expected = reference.fit(numbers, missing).decision_function(numbers)
+    np.testing.assert_allclose(trees.logit(features), expected, atol=1e-9)
+
+
+def test_every_fold_learns_from_all_rows_of_the_others(network):
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    values = network.train.observed_table.to_numpy()[:2_000]
+    features, missing = np.delete(values, 3, axis=1), np.isnan(values[:, 3])
+    folds = np.arange(2_000) % 4
+    grown = learn_in_folds(features, missing, np.delete(N_LEVELS, 3), folds, 4, seed=0)
+    n_rounds = {len(trees.roots) for trees in grown}
+    assert len(n_rounds) == 1, "found once for all folds"
+    rows, trees = rows_outside(folds, 2), grown[2]
+    settings = IN_FOLDS | {"max_iter": n_rounds.pop(), "early_stopping": False}
+    reference = HistGradientBoostingClassifier(**settings, min_samples_leaf=10, random_state=0)
+    numbers = _as_numbers(features, trees.level_codes, trees.level_starts)
+    expected = reference.fit(numbers[rows], missing[rows]).decision_function(numbers)
     np.testing.assert_allclose(trees.logit(features), expected, atol=1e-9)
 
 
@@ -224,6 +249,39 @@ def test_a_loss_model_meets_its_level():
     model = LossModel(np.array([0, 2]), np.array([1.0, -0.5]), 0.0).with_level(scores, 0.2)
     assert model.rate(scores).mean() == pytest.approx(0.2)
     assert constant_loss(0.25).rate(scores) == pytest.approx(0.25)
+
+
+def test_losses_are_made_no_steeper_than_told():
+    scores = np.random.default_rng(0).normal(size=(5_000, 3))
+    rows = scores[:, 1] > 0
+    model = LossModel(np.array([0, 1]), np.array([3.0, 4.0]), -1.0)
+    flatter = model.no_steeper(scores, 1.0, rows)
+    assert (scores[:, :2] @ flatter.weights).std() == pytest.approx(1.0)
+    assert flatter.rate(scores[rows]).mean() == pytest.approx(model.rate(scores[rows]).mean())
+    assert model.no_steeper(scores, 9.0, rows) is model
+
+
+def test_other_columns_tell_how_steep_losses_are():
+    rng = np.random.default_rng(0)
+    scores, gaps = rng.normal(size=(20_000, 3)), np.zeros((20_000, 3), dtype=bool)
+    gaps[:, 1] = rng.random(20_000) < expit(0.8 * scores[:, 0] - 1)
+    gaps[:, 2] = rng.random(20_000) < expit(0.3 * scores[:, 0] - 1)
+    assert steepness(scores, gaps, np.array([1, 2]), [0]) == pytest.approx(0.8, abs=0.05)
+    assert steepness(scores, gaps, np.array([0]), [0]) == 0.0, "no column drives itself"
+
+
+def test_losses_are_found_where_the_least_missing_rows_mislead():
+    """Half the rows, rarely lost, are the least missing: losses there are far below the rest."""
+    rng = np.random.default_rng(0)
+    n_rows = 20_000
+    scores = np.column_stack([rng.choice([-1.0, 1.0], n_rows), rng.normal(size=n_rows)])
+    rho = expit(1.5 * scores[:, 0] - 0.5)
+    phi = np.where(scores[:, 1] > 1.0, 0.9, 0.0)
+    q = rho + (1 - rho) * phi
+    is_missing = rng.random(n_rows) < q
+    logits = np.log(q / (1 - q)) + 0.02 * rng.normal(size=n_rows)
+    found = _find_loss(logits, is_missing, scores, [0], Level(0.6, steepest=2.0))
+    np.testing.assert_allclose(found.rate(scores), rho, atol=0.03)
 
 
 def test_folds_follow_the_rows():

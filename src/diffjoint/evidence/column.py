@@ -14,21 +14,22 @@ from sklearn.isotonic import IsotonicRegression
 from diffjoint.arrays import Cells, Values
 from diffjoint.evidence.correction import NONE, corrected
 from diffjoint.evidence.losses import MOST, LossModel, constant_loss, fit_loss
-from diffjoint.evidence.missing import learn_missing
+from diffjoint.evidence.missing import learn_in_folds, rows_outside
 from diffjoint.trees import Trees
 
 NO_EXCESS = 0.05
 """Share of meaningful cells up to which a context counts as one in which cells are only lost."""
 LOWEST_SHARE = 0.3
 """Share of the rows, least likely missing, that are first taken for such contexts."""
+STARTS, MORE_ROWS, AS_GOOD = (LOWEST_SHARE, 0.5, 0.7, 0.9), 0.02, 2.0
+"""Shares to start from; how many more rows a later start must explain to be preferred, and by how
+much less of the log-likelihood at most."""
 FLOOR_SHARE = 0.1
 """Share of the rows, with the fewest meaningful cells, that show how few there are at least."""
 N_ROUNDS = 12
 STEEPEST, MOSTLY = 4.0, 0.5
 """How much steeper losses are taken to be than what is seen of them, at most; not at all where
 most of what is seen is meaningful."""
-MOST_ROWS = 100_000
-"""Rows that one set of trees learns from."""
 TINY = 1e-6
 ENOUGH_ROWS = 200
 ENOUGH_ERRORS = 3.0
@@ -44,10 +45,13 @@ class Level:
         None: nothing; the column's own floor is taken.
     is_given : bool
         Whether the user said so; otherwise it is the rate of other columns, and an upper bound.
+    steepest : float
+        Standard deviation over the rows of the loss's logit, at most.
     """
 
     rate: float | None
     is_given: bool = False
+    steepest: float = np.inf
 
 
 @dataclass(frozen=True)
@@ -141,35 +145,11 @@ def fit_column(
     loss : LossModel or Sought
         The column's losses, if they are known already, or what to find them by.
     """
-    trees = _grow_folds(features, n_levels, is_missing, folds, n_folds, seed)
+    trees = learn_in_folds(features, is_missing, n_levels, folds, n_folds, seed)
     logits = _logits(trees, features, folds)
     if isinstance(loss, Sought):
         loss = _find_loss(logits, is_missing, scores, loss.drivers, loss.level)
     return _beside(loss, trees, logits, is_missing, folds, scores)
-
-
-def _grow_folds(
-    features: Values,
-    n_levels: NDArray[np.int64],
-    is_missing: Cells,
-    folds: NDArray[np.int64],
-    n_folds: int,
-    seed: int,
-) -> tuple[Trees, ...]:
-    """Trees for each fold, learnt on the rows of the others, or on some if there are many."""
-    grown = []
-    for fold in range(n_folds):
-        rows = _rows_outside(folds, fold)
-        if len(rows) > MOST_ROWS:
-            rows = np.random.default_rng(seed).choice(rows, MOST_ROWS, replace=False)
-        grown.append(learn_missing(features[rows], is_missing[rows], n_levels, seed))
-    return tuple(grown)
-
-
-def _rows_outside(folds: NDArray[np.int64], fold: int) -> NDArray[np.intp]:
-    """Rows of the other folds; of all, if there are no others."""
-    rows = np.flatnonzero(folds != fold)
-    return rows if len(rows) else np.arange(len(folds))
 
 
 def _beside(
@@ -188,7 +168,7 @@ def _beside(
     excess = logits - _logit(rho)
     curves = []
     for fold in range(len(trees)):
-        rows = _rows_outside(folds, fold)
+        rows = rows_outside(folds, fold)
         curves.append(_rising(excess[rows], is_missing[rows], rho[rows]))
     least = ENOUGH_ERRORS * np.sqrt((rho * (1 - rho)).mean() / len(rho))
     rates = tuple(
@@ -200,22 +180,75 @@ def _beside(
 def _find_loss(
     logits: Values, is_missing: Cells, scores: Values, drivers: list[int], level: Level
 ) -> LossModel:
-    """Shape and level of the losses, from contexts that hold as few meaningful cells as any."""
-    regular = logits <= np.quantile(logits, LOWEST_SHARE)
-    shape = None
-    for _ in range(N_ROUNDS if drivers else 0):
+    """Shape and level of the losses, from contexts that hold as few meaningful cells as any.
+
+    Where the rounds end depends on where they start. Of several ends, one at which losses alone
+    explain more rows is taken, if it does not explain worse who is missing. Where the first
+    start finds no losses there are none.
+    """
+    best = None
+    for share in STARTS if drivers else ():
+        start = logits <= np.quantile(logits, share)
+        end = _rounds(start, logits, is_missing, scores, drivers, level)
+        if end is None and best is None:
+            break
+        if best is None or (end is not None and end.is_better_than(best)):
+            best = end
+    if best is None:
+        return constant_loss(_constant_level(logits, is_missing, level))
+    return best.loss
+
+
+@dataclass(frozen=True)
+class _End:
+    """Losses at which rounds have ended.
+
+    Attributes
+    ----------
+    loss : LossModel
+    share : float
+        Of the rows, those in which losses alone explain what is missing.
+    fit : float
+        Log-likelihood of who is missing.
+    """
+
+    loss: LossModel
+    share: float
+    fit: float
+
+    def is_better_than(self, other: "_End") -> bool:
+        return self.share > other.share + MORE_ROWS and self.fit > other.fit - AS_GOOD
+
+
+def _rounds(
+    regular: Cells,
+    logits: Values,
+    is_missing: Cells,
+    scores: Values,
+    drivers: list[int],
+    level: Level,
+) -> _End | None:
+    """Losses learnt from some rows, rows chosen anew by them, and so on."""
+    end = None
+    for _ in range(N_ROUNDS):
         found = fit_loss(scores, is_missing, regular, drivers)
         if found is None:
             break
-        shape = _at_level(found, float(is_missing[regular].mean()), scores, level)
-        rates = _mm_rates(logits, is_missing, shape.rate(scores))
+        found = found.no_steeper(scores, level.steepest, regular)
+        loss = _at_level(found, float(is_missing[regular].mean()), scores, level)
+        rho = loss.rate(scores)
+        rates = _mm_rates(logits, is_missing, rho)
+        end = _End(loss, float(regular.mean()), _fit(rho + (1 - rho) * rates, is_missing))
         again = rates < np.quantile(rates, FLOOR_SHARE) + NO_EXCESS
         if (again == regular).mean() > 0.998:
             break
         regular = again
-    if shape is None:
-        return constant_loss(_constant_level(logits, is_missing, level))
-    return shape
+    return end
+
+
+def _fit(missing_rate: Values, is_missing: Cells) -> float:
+    likely = np.where(is_missing, missing_rate, 1 - missing_rate)
+    return float(np.log(np.maximum(likely, TINY)).sum())
 
 
 def _at_level(found: LossModel, missing_rate: float, scores: Values, level: Level) -> LossModel:

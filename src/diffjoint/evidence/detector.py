@@ -15,7 +15,7 @@ from diffjoint.evidence.column import (
     fit_column,
 )
 from diffjoint.evidence.correction import find_correction
-from diffjoint.evidence.losses import Scores, find_drivers
+from diffjoint.evidence.losses import Scores, find_drivers, steepness
 from diffjoint.keys import row_keys
 
 N_FOLDS, N_FOLDS_LARGE, LARGE = 10, 3, 50_000
@@ -37,6 +37,8 @@ FLAT, FLAT_SHARE, FLAT_QUANTILE, FLAT_ROWS = 0.05, 0.5, 0.25, 2_000
 """A column is in excess alike everywhere if even the lower quarter of its rows is, by this much."""
 MOSTLY = 0.5
 """Share of meaningful cells from which on losses are no likely explanation."""
+STEEPER = 1.25
+"""How much steeper than those of other columns losses of a searched column can be."""
 TOGETHER = 0.3
 """Correlation of two columns' losses beyond which cells seem to get lost together."""
 DISAGREE = 3.0
@@ -155,6 +157,8 @@ def gather(
     doubts += _doubts_on_columns(gaps, others, searched)
     n_folds = N_FOLDS_LARGE if len(values) > LARGE else N_FOLDS
     folds, scored = folds_of(values, n_folds), scores.of(values)
+    steepest = STEEPER * steepness(scored, gaps, others, drivers) if drivers else np.inf
+    levels = {j: replace(level, steepest=steepest) for j, level in levels.items()}
     known = np.full(values.shape, np.nan) if known is None else known
     looked_up = np.where(labelled, known, np.nan) if labelled is not None else known * np.nan
     columns = {}

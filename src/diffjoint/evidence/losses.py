@@ -87,6 +87,15 @@ class LossModel:
         bias = brentq(lambda b: expit(slopes + b).mean() - level, low, high)
         return LossModel(self.drivers, self.weights, float(bias))
 
+    def no_steeper(self, scores: Values, steepest: float, rows: Cells) -> "LossModel":
+        """The same shape, flatter if its logit spreads by more; its mean over ``rows`` stays."""
+        spread = float((scores[:, self.drivers] @ self.weights).std())
+        if spread <= steepest:
+            return self
+        level = float(self.rate(scores[rows]).mean())
+        flatter = LossModel(self.drivers, self.weights * steepest / spread, self.bias)
+        return flatter.with_level(scores[rows], level)
+
 
 def constant_loss(rate: float) -> LossModel:
     """Losses that depend on nothing."""
@@ -117,6 +126,19 @@ def fit_loss(scores: Values, is_missing: Cells, regular: Cells, drivers: Any) ->
     fitted = LogisticRegression(C=1 / PRECISION, max_iter=300)
     fitted.fit(scores[np.ix_(regular, drivers)], lost)
     return LossModel(np.asarray(drivers, dtype=np.int64), fitted.coef_[0], fitted.intercept_[0])
+
+
+def steepness(scores: Values, gaps: Cells, others: NDArray[np.int64], drivers: list[int]) -> float:
+    """How far the losses of the steepest other column spread over the rows, in their logit."""
+    spreads = [0.0]
+    for j in others:
+        beside = [driver for driver in drivers if driver != j]
+        loss = (
+            fit_loss(scores, gaps[:, j], np.ones(len(gaps), dtype=bool), beside) if beside else None
+        )
+        if loss is not None:
+            spreads.append(float((scores[:, beside] @ loss.weights).std()))
+    return max(spreads)
 
 
 def find_drivers(

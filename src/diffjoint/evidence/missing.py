@@ -1,30 +1,36 @@
 """How likely a cell is missing, given the rest of its row."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logit
 from sklearn.ensemble import HistGradientBoostingClassifier
 
-from diffjoint.arrays import Values
+from diffjoint.arrays import Cells, Values
 from diffjoint.trees import Trees, constant, grow
 
 FEWEST = 20
 """Cells of the rarer kind below which nothing but the rate is learnt."""
-LEARNER = {
-    "learning_rate": 0.05,
-    "max_iter": 300,
-    "max_leaf_nodes": 8,
-    "l2_regularization": 1.0,
+MOST_ROUNDS, PATIENCE = 300, 15
+UNTIL_WORSE: dict[str, Any] = {
+    "max_iter": MOST_ROUNDS,
     "early_stopping": True,
     "validation_fraction": 0.15,
-    "n_iter_no_change": 15,
+    "n_iter_no_change": PATIENCE,
 }
+"""Rounds go on until some rows that are held out say that they no longer help."""
+LEARNER: dict[str, Any] = {"learning_rate": 0.05, "max_leaf_nodes": 8, "l2_regularization": 1.0}
+IN_FOLDS = LEARNER | {"l2_regularization": 10.0, "max_features": 0.5}
+"""Trees that judge cells: many that differ, which steadies their sum."""
+MOST_ROWS = 100_000
+"""Rows that one set of trees learns from."""
 
 
 def learn_missing(
-    features: Values, is_missing: NDArray[np.bool_], n_levels: NDArray[np.int64], seed: int
+    features: Values, is_missing: Cells, n_levels: NDArray[np.int64], seed: int
 ) -> Trees:
-    """Trees for the logit of P(missing | features).
+    """Trees for the logit of P(missing | features), as many as rows held out call for.
 
     Parameters
     ----------
@@ -34,10 +40,59 @@ def learn_missing(
     n_levels : array of shape (n_features,)
         Levels of categorical features; 0 for numbers.
     """
+    return _grown(features, is_missing, n_levels, LEARNER | UNTIL_WORSE, seed)
+
+
+def learn_in_folds(
+    features: Values,
+    is_missing: Cells,
+    n_levels: NDArray[np.int64],
+    folds: NDArray[np.int64],
+    n_folds: int,
+    seed: int,
+) -> tuple[Trees, ...]:
+    """Trees for each fold, learnt on the rows of the others, or on some if there are many.
+
+    The number of rounds is found once, on the first fold, so that no fold has to hold out rows
+    for it.
+    """
+    first = _rows_outside(folds, 0, seed)
+    tried = _grown(features[first], is_missing[first], n_levels, IN_FOLDS | UNTIL_WORSE, seed)
+    n_rounds = len(tried.roots)
+    if n_rounds < MOST_ROUNDS:
+        n_rounds = max(1, n_rounds - PATIENCE)
+    settings = IN_FOLDS | {"max_iter": n_rounds, "early_stopping": False}
+    grown = []
+    for fold in range(n_folds):
+        rows = _rows_outside(folds, fold, seed)
+        grown.append(_grown(features[rows], is_missing[rows], n_levels, settings, seed))
+    return tuple(grown)
+
+
+def _rows_outside(folds: NDArray[np.int64], fold: int, seed: int) -> NDArray[np.intp]:
+    rows = rows_outside(folds, fold)
+    if len(rows) > MOST_ROWS:
+        rows = np.random.default_rng(seed).choice(rows, MOST_ROWS, replace=False)
+    return rows
+
+
+def rows_outside(folds: NDArray[np.int64], fold: int) -> NDArray[np.intp]:
+    """Rows of the other folds; of all, if there are no others."""
+    rows = np.flatnonzero(folds != fold)
+    return rows if len(rows) else np.arange(len(folds))
+
+
+def _grown(
+    features: Values,
+    is_missing: Cells,
+    n_levels: NDArray[np.int64],
+    settings: dict[str, Any],
+    seed: int,
+) -> Trees:
     rate = float(np.clip(is_missing.mean(), 1e-4, 1 - 1e-4))
     few = min(is_missing.sum(), (~is_missing).sum()) < FEWEST
     if few or features.shape[1] == 0:
         return constant(np.array([logit(rate)]), n_levels)
     leaf = int(np.clip(len(features) // 300, 10, 40))
-    learner = HistGradientBoostingClassifier(**LEARNER, min_samples_leaf=leaf, random_state=seed)
+    learner = HistGradientBoostingClassifier(**settings, min_samples_leaf=leaf, random_state=seed)
     return grow(learner, features, is_missing, n_levels)
