@@ -2,7 +2,17 @@
 
 from diffjoint.table.decode import decode, fill_column, on_grid
 from diffjoint.table.encode import code_table, coordinates, encode
-from diffjoint.table.frame import Table, cells_of, iso_microseconds, open_table, with_cells
+from diffjoint.table.frame import (
+    Table,
+    cells_of,
+    is_date,
+    iso_microseconds,
+    microseconds,
+    numbers,
+    objects,
+    open_table,
+    with_cells,
+)
 from diffjoint.table.labels import Labels, open_labels
 from diffjoint.table.reasons import (
     codes_by_column,
@@ -29,8 +39,12 @@ __all__ = [
     "idle_codes",
     "infer_kind",
     "infer_schema",
+    "is_date",
     "iso_microseconds",
     "matches",
+    "microseconds",
+    "numbers",
+    "objects",
     "on_grid",
     "open_labels",
     "open_table",
