@@ -66,7 +66,7 @@ from diffjoint.model import (
 )
 from diffjoint.params import label_from, params_from, plain_params
 from diffjoint.persist import read_bundle, write_bundle
-from diffjoint.progress import Progress, ProgressBar, Silence
+from diffjoint.progress import Progress, Silence, progress_bar
 from diffjoint.report import Findings, Report, summarize
 from diffjoint.rules import Rule, read_rules
 from diffjoint.search import AUTO, not_judged, search
@@ -966,7 +966,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         torch.set_num_threads(self.n_threads or n_threads)
         try:
             if self.verbose:
-                with ProgressBar() as progress:
+                with progress_bar() as progress:
                     yield progress
             else:
                 yield Silence()
