@@ -418,8 +418,13 @@ def inspect_file(
     na_values: NaValues = None,
     encoding: Encoding = "utf-8",
     rows: Annotated[
-        int, typer.Option(min=100, help="Rows that the evidence is taken from, at most.")
-    ] = MOST_ROWS,
+        int | None,
+        typer.Option(
+            min=100,
+            help=f"Rows that the evidence is taken from, at most.  [default: {MOST_ROWS:,}, fewer "
+            "in wide tables]",
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     quiet: Quiet = False,
 ) -> None:

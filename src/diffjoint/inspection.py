@@ -15,8 +15,8 @@ from diffjoint.progress import Progress, Silence
 from diffjoint.search import search
 from diffjoint.table import Kind, Table, infer_schema, open_table
 
-MOST_ROWS = 5_000
-"""Rows that the evidence is taken from, unless told otherwise."""
+MOST_ROWS, FEWEST_ROWS, MOST_CELLS = 5_000, 1_000, 100_000
+"""Rows that the evidence is taken from, unless told otherwise: fewer in wide tables."""
 TOGETHER = 0.7
 """Correlation of being empty, from which columns belong to one block."""
 FEWEST_TOGETHER = 5
@@ -125,7 +125,7 @@ def inspect(
     X: Any,
     column_kinds: Mapping[Any, str] | None = None,
     *,
-    most_rows: int = MOST_ROWS,
+    most_rows: int | None = None,
     progress: Progress | None = None,
 ) -> Inspection:
     """Look at a table before imputing it: kinds, gaps, disguised gaps, what gaps may mean.
@@ -135,8 +135,9 @@ def inspect(
     X : pandas or polars DataFrame, or array of shape (n_rows, n_columns)
     column_kinds : dict, optional
         Kind by column label, where the inferred one is wrong.
-    most_rows : int
-        Rows that the evidence for meaningful cells is taken from, at most.
+    most_rows : int, optional
+        Rows that the evidence for meaningful cells is taken from, at most. If not given: 5,000,
+        and fewer in tables of more than 20 columns, so that a look takes seconds.
     progress : Progress, optional
         Told how far it is.
 
@@ -159,6 +160,8 @@ def inspect(
     empty = np.flatnonzero(missing.all(axis=0)).tolist()
     kinds: dict[Any, str] = {table.labels[i]: Kind.PASS_THROUGH.value for i in empty}
     schema = infer_schema(table, {**kinds, **(column_kinds or {})})
+    if most_rows is None:
+        most_rows = min(MOST_ROWS, max(FEWEST_ROWS, MOST_CELLS // max(1, len(schema.modelled))))
     judged: dict[Hashable, dict[str, Any]] = {}
     not_judged = ""
     if not schema.modelled:

@@ -11,17 +11,17 @@ from diffjoint.errors import InputError
 from diffjoint.simulate import household_survey
 from tests.conftest import TINY
 
-SEARCHED = ["spouse_age", "weekly_hours", "commute"]
+SEARCHED = ["spouse_age", "commute"]
 
 
 @pytest.fixture(scope="module")
 def survey():
-    return household_survey(400).observed_table
+    return household_survey(200).observed_table.drop(columns="weekly_hours")
 
 
 @pytest.fixture(scope="module")
 def imputer(survey):
-    return SelectiveImputer(SEARCHED, **TINY, random_state=0).fit(survey)
+    return SelectiveImputer(SEARCHED, **TINY, random_state=0, review_band=(0.05, 0.95)).fit(survey)
 
 
 def test_it_counts_what_the_imputer_counts(imputer, survey):
@@ -73,7 +73,7 @@ def test_new_rows_and_other_containers_have_a_report(imputer, survey):
 
 def test_what_is_known_does_not_move_with_the_threshold(imputer, survey):
     known = survey[["commute"]].isna() & (survey[["employed"]] == "no").to_numpy()
-    column = imputer.report(survey, known_meaningful=known).summary.columns[6]
+    column = imputer.report(survey, known_meaningful=known).summary.columns[5]
     assert column.n_settled_kept == known["commute"].sum()
     assert sum(column.likely) == column.n_missing - column.n_settled_kept
 

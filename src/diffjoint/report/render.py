@@ -15,6 +15,7 @@ from markupsafe import Markup
 from diffjoint.persist import write_whole
 from diffjoint.report.charts import distribution_chart, history_chart, likely_chart, table_map
 from diffjoint.report.summarize import ColumnSummary, Summary
+from diffjoint.report.words import cut
 
 MOST_CARDS = 60
 """Columns shown with charts; the others stand in the list of columns alone."""
@@ -28,6 +29,7 @@ _PAGES = Environment(
     lstrip_blocks=True,
     undefined=StrictUndefined,
 )
+_PAGES.filters["cut"] = cut
 
 
 @dataclass(frozen=True)
