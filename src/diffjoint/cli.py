@@ -74,7 +74,11 @@ app = typer.Typer(
         "Selective imputation: fill the cells that were lost, keep those that are missing for a "
         "reason."
     ),
-    epilog=("Start with: [bold]diffjoint inspect survey.csv[/bold], which says what to run next"),
+    epilog=(
+        "Start with: [bold]diffjoint inspect survey.csv[/bold]\n\n"
+        "It says what to run next, such as: [bold]diffjoint impute survey.csv completed.csv "
+        "--mm-columns spouse_age,commute --report report.html[/bold]"
+    ),
     no_args_is_help=True,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
@@ -421,8 +425,8 @@ def inspect_file(
         int | None,
         typer.Option(
             min=100,
-            help=f"Rows that the evidence is taken from, at most.  [default: {MOST_ROWS:,}, fewer "
-            "in wide tables]",
+            help=f"Rows that the evidence is taken from, at most; {MOST_ROWS:,} if not given, and "
+            "fewer in wide tables.",
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
