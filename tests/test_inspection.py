@@ -188,6 +188,15 @@ def test_the_commands_it_names_do_what_they_say(survey_file, capsys):
     assert "<b>none</b>" not in page
 
 
+def test_names_from_a_file_do_not_steer_the_terminal(tmp_path, capsys):
+    path = tmp_path / "in.csv"
+    path.write_text("a,\x1b[31mred[/bold]\n1.5,\n2.5,x\n", encoding="utf-8")
+    assert run("inspect", path) == 0
+    shown = capsys.readouterr().out
+    assert "\x1b[31m" not in shown
+    assert "[31mred[/bold]" in shown
+
+
 def test_codes_in_typed_files_are_named_as_codes(tmp_path, capsys):
     path = tmp_path / "lab.parquet"
     pd.DataFrame({"age": with_code(AGES, -99, 4), "b": with_code(AGES, None, 4)}).to_parquet(path)

@@ -76,7 +76,7 @@ def _blocks(found: Inspection) -> RichTable:
     for block in found.blocks[:MOST_SHOWN]:
         more = len(block.columns) - MOST_NAMES
         names = ", ".join(block.columns[:MOST_NAMES]) + (f", and {more} more" if more > 0 else "")
-        shown.add_row(Text(names), f"{block.n_rows:,} rows", f"{block.n_any:,} rows")
+        shown.add_row(_text(names, 200), f"{block.n_rows:,} rows", f"{block.n_any:,} rows")
     return shown
 
 
@@ -96,13 +96,15 @@ def _evidence(found: Inspection) -> Iterator[RenderableType]:
         shown.add_row(_text(column.name), *cells, column.reason, style=style)
     yield shown
     names = ", ".join(map(str, found.mm_columns)) or "none: losses explain every empty cell"
-    yield Text(f"Candidates: {names}.")
+    yield _text(f"Candidates: {names}.", 2_000)
     if found.n_rows_judged < found.n_rows:
         yield Text(f"Judged on {found.n_rows_judged:,} of the {found.n_rows:,} rows.")
 
 
 def _text(text: str, most: int = 40) -> Text:
-    plain = " ".join(text.split())
+    """Text from the data on one line, without what would steer the terminal."""
+    plain = "".join(char if char.isprintable() else " " for char in text)
+    plain = " ".join(plain.split())
     return Text(plain if len(plain) <= most else f"{plain[: most - 3]}...")
 
 

@@ -1,18 +1,19 @@
 import numpy as np
 import pandas as pd
-import pytest
 
 from diffjoint.report import Findings
 from diffjoint.table import code_table, infer_schema, open_table
 
 
-def findings_of(table, likely=None, *, threshold=0.5, band=(0.2, 0.8), settled=(), doubts=()):
+def findings_of(
+    table, likely=None, *, threshold=0.5, band=(0.2, 0.8), settled=(), doubts=(), kinds=None
+):
     """Findings without a fit: P(meaningful) by searched column, gaps filled with a mean or mode.
 
     ``settled`` names searched columns whose kept cells something else has settled.
     """
     opened = open_table(table)
-    schema = infer_schema(opened)
+    schema = infer_schema(opened, kinds)
     values = code_table(opened, schema, "error")
     gaps = np.isnan(values)
     names = [column.name for column in schema.modelled]
@@ -68,8 +69,3 @@ def people(n_rows, seed=0):
     )
     lost = rng.random(table.shape) < 0.1
     return table.mask(lost), married, rng
-
-
-@pytest.fixture
-def made():
-    return findings_of

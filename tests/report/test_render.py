@@ -114,6 +114,16 @@ def test_three_hundred_columns_make_a_page():
     assert len(page.encode()) < 2_000_000
 
 
+def test_ten_thousand_levels_make_a_small_page():
+    names = [f"<i>level {k}</i>" for k in range(10_000)]
+    table = pd.DataFrame({"town": [*names, *names, None, None], "b": 1.5})
+    kinds = {"town": "categorical"}
+    page = Report(summarize(findings_of(table, {"town": 0.6}, kinds=kinds), "Levels")).html
+    assert "9,992 other levels" in page
+    assert "<i>level" not in page
+    assert len(page.encode()) < 100_000
+
+
 def test_a_hundred_thousand_rows_make_a_small_page():
     table, _, rng = people(100_000)
     table["note"] = rng.choice([f"level {k}" for k in range(150)], 100_000)

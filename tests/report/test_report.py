@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 from diffjoint import Report, SelectiveImputer, load
+from diffjoint.cli import main
 from diffjoint.errors import InputError
 from diffjoint.simulate import household_survey
 from tests.conftest import TINY
@@ -101,6 +102,22 @@ def test_every_way_of_deciding_has_a_report(survey, params):
         assert len(report.summary.history) == TINY["n_iterations"]
         assert "P(meaningful)" not in report.html
         assert "Loss by pass" in report.html
+
+
+def test_a_report_has_a_file_of_its_own(tmp_path, capsys):
+    for report in (tmp_path / "out.csv", tmp_path / "nowhere" / "report.html"):
+        with pytest.raises(SystemExit) as end:
+            main(["impute", "in.csv", f"{tmp_path / 'out.csv'}", "-m", "", "--report", f"{report}"])
+        assert end.value.code != 0
+    told = capsys.readouterr().err
+    assert "Two outputs are to be written to" in told
+    assert "Cannot write" in told
+
+
+def test_kept_cells_that_are_marked_otherwise_are_said_to_be(imputer, survey):
+    marking = pickle.loads(pickle.dumps(imputer)).set_params(mm_output="indicator")
+    assert "mm_output=indicator" in marking.report(survey).html
+    assert "mm_output" not in imputer.report().html
 
 
 def test_an_array_has_a_report():

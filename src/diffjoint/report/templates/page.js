@@ -54,6 +54,7 @@
       kept += now;
       filled += column.missing - now;
       keptBefore += column.kept;
+      if (!column.likely.length) return;
       document.querySelectorAll(`[data-column="${place}"]`).forEach((part) => {
         part.querySelectorAll('[data-role="kept"]').forEach((cell) => setCount(cell, now, column.kept));
         part.querySelectorAll('[data-role="filled"]').forEach((cell) =>
