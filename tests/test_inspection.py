@@ -115,6 +115,14 @@ def test_large_tables_are_judged_on_some_rows():
     assert found.mm_columns == ["spouse_age", "weekly_hours", "commute"]
 
 
+def test_gaps_that_the_rows_judged_do_not_show_are_not_denied():
+    table = pd.DataFrame({"a": RNG.normal(size=400), "b": RNG.normal(size=400)})
+    table.loc[7, "a"] = None
+    found = inspect(table, most_rows=100)
+    assert found.columns[0].reason.startswith("fewer than 20 missing")
+    assert found.columns[1].reason == "no missing cell"
+
+
 @pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, lambda t: t.to_numpy(dtype=object)])
 def test_any_table_can_be_looked_at(kind):
     table = household_survey(60).observed_table
@@ -195,6 +203,13 @@ def test_names_from_a_file_do_not_steer_the_terminal(tmp_path, capsys):
     shown = capsys.readouterr().out
     assert "\x1b[31m" not in shown
     assert "[31mred[/bold]" in shown
+
+
+def test_a_table_without_gaps_needs_no_next_step(tmp_path, capsys):
+    path = tmp_path / "in.csv"
+    path.write_text("a,b\n1.5,x\n2.5,y\n", encoding="utf-8")
+    assert run("inspect", path, "--json") == 0
+    assert json.loads(capsys.readouterr().out)["next"] == []
 
 
 def test_codes_in_typed_files_are_named_as_codes(tmp_path, capsys):

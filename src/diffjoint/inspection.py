@@ -12,7 +12,7 @@ from scipy.spatial.distance import squareform
 
 from diffjoint.disguised import Suspicion, find_disguised
 from diffjoint.progress import Progress, Silence
-from diffjoint.search import search
+from diffjoint.search import TOO_FEW, search
 from diffjoint.table import Kind, Table, infer_schema, open_table
 
 MOST_ROWS, FEWEST_ROWS, MOST_CELLS = 5_000, 1_000, 100_000
@@ -197,6 +197,9 @@ def _column(
     values = "nothing: every cell is empty" if is_missing.all() else values
     label = table.labels[position]
     record = judged.get(label, {})
+    reason = record.get("reason", "")
+    if record and is_missing.any() and record["auc"] is None:
+        reason = f"{TOO_FEW} among the rows judged"
     return ColumnFound(
         label,
         name,
@@ -205,7 +208,7 @@ def _column(
         int(is_missing.sum()),
         float(is_missing.mean()),
         bool(record.get("is_named", False)),
-        record.get("reason", ""),
+        reason,
         record.get("excess"),
         record.get("auc"),
         record.get("p_value"),

@@ -128,7 +128,10 @@ def next_commands(
     out = stem.with_name(f"{stem.stem}_completed{stem.suffix}")
     report = stem.with_name(f"{stem.stem}_report.html")
     run = ["diffjoint", "impute", source, str(out), *_searched(found), *own, *options]
-    commands = [("Complete the table, with a report to look at", [*run, "--report", str(report)])]
+    commands = []
+    if found.n_missing:
+        words = "Complete the table, with a report to look at"
+        commands.append((words, [*run, "--report", str(report)]))
     tokens = _spelt(found, file)
     if tokens and file.text is not None:
         look = ["diffjoint", "inspect", source, "--na-values", ",".join([*na_values, *tokens])]
