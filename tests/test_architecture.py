@@ -21,10 +21,12 @@ FLOORS = [
         "expect",
         "knowledge",
         "search",
+        "decisions",
+        "disguised",
     },
-    {"algorithm"},
-    {"checkpoint", "complete", "explain", "history"},
-    {"model"},
+    {"algorithm", "inspection"},
+    {"checkpoint", "complete", "explain", "history", "inspection_view"},
+    {"model", "report"},
     {"imputer"},
     {"demo"},
     {"cli"},
@@ -73,11 +75,25 @@ def test_every_room_has_its_floor():
         ("edm", {"pandas", "sklearn", "narwhals"}),
         ("simulate", {"torch", "sklearn", "narwhals"}),
         ("evidence", {"torch", "pandas", "narwhals"}),
+        ("report", {"torch", "pandas", "sklearn"}),
     ],
 )
 def test_a_room_keeps_to_its_libraries(where, banned):
     for path in (SOURCE / where).rglob("*.py"):
         assert not banned & {name.split(".")[0] for name in imported(path)}, path
+
+
+def test_the_numbers_of_a_report_know_nothing_of_its_page():
+    below = ["findings", "words", "drivers", "summarize", "charts", "render"]
+    for path in (SOURCE / "report").glob("*.py"):
+        if path.stem == "__init__":
+            continue
+        used = {
+            name.split(".")[2] for name in imported(path) if name.startswith("diffjoint.report.")
+        }
+        assert used <= set(below[: below.index(path.stem)]), path
+        if path.stem not in ("charts", "render"):
+            assert not {"jinja2", "markupsafe"} & {n.split(".")[0] for n in imported(path)}, path
 
 
 def test_benchmarks_use_the_public_api_alone():

@@ -389,6 +389,9 @@ def test_the_demo_shows_before_and_after(tmp_path, monkeypatch, capsys):
     ):
         assert words in shown
     assert (tmp_path / "demo" / "survey_completed.csv").exists()
+    last = shown.strip().splitlines()[-1]
+    assert last.endswith((tmp_path / "demo" / "report.html").as_uri())
+    assert (tmp_path / "demo" / "report.html").exists()
 
 
 def test_simulate_impute_and_score(tmp_path, capsys):

@@ -1,12 +1,67 @@
+import builtins
 import io
+import sys
+from types import ModuleType
 
+import pytest
 from rich.console import Console
 
 from diffjoint import SelectiveImputer
-from diffjoint.progress import ProgressBar
+from diffjoint.progress import ProgressBar, progress_bar
 from tests.conftest import FEW_CELLS, TINY, TINY_INPAINT
 
 pytestmark = FEW_CELLS
+
+
+class Screen(ModuleType):
+    """What a notebook has for IPython.display."""
+
+    def __init__(self):
+        super().__init__("IPython.display")
+        self.pictures = []
+
+    def display(self, picture, display_id):
+        assert display_id is True
+        self.update(picture)
+        return self
+
+    def update(self, picture):
+        self.pictures.append(picture)
+
+    HTML = staticmethod(str)
+
+
+@pytest.fixture
+def notebook(monkeypatch):
+    class ZMQInteractiveShell:
+        pass
+
+    screen = Screen()
+    monkeypatch.setitem(sys.modules, "IPython", ModuleType("IPython"))
+    monkeypatch.setitem(sys.modules, "IPython.display", screen)
+    monkeypatch.setattr(builtins, "get_ipython", ZMQInteractiveShell, raising=False)
+    return screen
+
+
+def test_a_notebook_shows_a_bar_without_widgets(notebook):
+    with progress_bar() as bar:
+        bar.begin(10)
+        bar.phase("what <lost> cells held")
+        bar.BETWEEN = 0.0
+        bar.advance(5, loss=0.25)
+    assert "what &lt;lost&gt; cells held: 0%" in notebook.pictures[1]
+    assert 'value="0.5000"' in notebook.pictures[2]
+    assert "loss 0.250: 50%" in notebook.pictures[2]
+    assert notebook.pictures[-1] == ""
+
+
+def test_work_in_a_notebook_is_shown_there(notebook, survey):
+    SelectiveImputer(["age"], **TINY, random_state=0, verbose=True).fit(survey)
+    assert any("who is missing beside whom" in picture for picture in notebook.pictures)
+
+
+def test_a_terminal_has_a_bar_of_its_own():
+    assert isinstance(progress_bar(), ProgressBar)
 
 
 class Listener:

@@ -9,6 +9,7 @@ import shlex
 import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any, NoReturn, ParamSpec
 
@@ -29,6 +30,7 @@ from diffjoint.config import (
     check_choice,
     settings_types,
 )
+from diffjoint.decisions import read_decisions
 from diffjoint.demo import run_demo
 from diffjoint.detect import DEFAULT_DETECTOR, DETECTORS
 from diffjoint.errors import DiffJointError, InputError
@@ -41,8 +43,11 @@ from diffjoint.files import (
     write_file,
 )
 from diffjoint.imputer import Imputation, SelectiveImputer, load
+from diffjoint.inspection import MOST_ROWS, inspect
+from diffjoint.inspection_view import next_commands, show_inspection
 from diffjoint.metrics import lost_accuracy, lost_errors, mm_scores_by_column, token_accuracy
 from diffjoint.persist import check_writable
+from diffjoint.progress import ProgressBar, Silence
 from diffjoint.search import AUTO
 from diffjoint.simulate import WORLDS, World, make_world
 from diffjoint.table import Schema, infer_schema, open_table, read_reasons, searched_by_codes
@@ -86,8 +91,9 @@ app = typer.Typer(
         "reason."
     ),
     epilog=(
-        "Start with: [bold]diffjoint impute survey.csv completed.csv "
-        "--mm-columns spouse_age,commute[/bold]"
+        "Start with: [bold]diffjoint inspect survey.csv[/bold]\n\n"
+        "It says what to run next, such as: [bold]diffjoint impute survey.csv completed.csv "
+        "--mm-columns spouse_age,commute --report report.html[/bold]"
     ),
     no_args_is_help=True,
     rich_markup_mode="rich",
@@ -140,6 +146,19 @@ ReviewOut = Annotated[
         metavar="FILE",
         help="Write the cells that a person should look at, and why: a row for each.",
     ),
+]
+DecisionsIn = Annotated[
+    str | None,
+    typer.Option(
+        "--decisions",
+        metavar="FILE",
+        help="What you decided on single cells: the list that --review or the report wrote, with "
+        "a column 'decision' that says meaningful or lost.",
+    ),
+]
+ReportOut = Annotated[
+    Path | None,
+    typer.Option("--report", metavar="FILE", help="Write a page to look at: one HTML file."),
 ]
 ModelOut = Annotated[Path | None, typer.Option(metavar="FILE", help="Save the fitted model.")]
 Preset = Annotated[str, typer.Option(help=f"How much effort: {', '.join(PRESETS)}.")]
@@ -246,6 +265,7 @@ def _main(
     epilog=(
         "Examples:\n\n"
         "[bold]diffjoint impute survey.csv completed.csv -m spouse_age,commute[/bold]\n\n"
+        "[bold]diffjoint impute survey.csv completed.csv -m auto --report report.html[/bold]\n\n"
         "[bold]diffjoint impute lab.parquet out.parquet -m tsh --proba-out p.csv[/bold]\n\n"
         "[bold]cat s.csv | diffjoint impute - - -m spouse_age > out.csv[/bold]"
     )
@@ -259,6 +279,8 @@ def impute(
     proba_out: ProbaOut = None,
     uncertainty_out: UncertaintyOut = None,
     review: ReviewOut = None,
+    report: ReportOut = None,
+    decisions: DecisionsIn = None,
     model_out: ModelOut = None,
     preset: Preset = DEFAULT_PRESET,
     detector: DetectorOption = DEFAULT_DETECTOR,
@@ -278,10 +300,12 @@ def impute(
     quiet: Quiet = False,
 ) -> None:
     """Learn a table and complete it in one go."""
-    _check_outputs(out, mask_out, proba_out, uncertainty_out, review, model_out)
+    _check_outputs(out, mask_out, proba_out, uncertainty_out, review, model_out, report=report)
     file = _read(source, na_values, encoding, reason_codes=_reason_codes(codes))
+    known = _decided(decisions, file)
     imputer = _fitted(
         file,
+        known,
         quiet,
         mm_columns,
         rules,
@@ -298,10 +322,11 @@ def impute(
         device=device,
         n_threads=threads,
     )
-    result = imputer.impute(file.table)
+    result = imputer.impute(file.table, **known)
     if model_out is not None:
         imputer.save(model_out)
-    _write_review(imputer, result, file, review)
+    _write_review(imputer, result, file, review, known)
+    _write_report(imputer, source, file, report, known, quiet)
     _write_results(result, file, out, mask_out, proba_out, uncertainty_out, review, quiet)
 
 
@@ -311,6 +336,7 @@ def fit(
     source: In,
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="Where to save the fitted model.")],
     mm_columns: MMColumns = None,
+    decisions: DecisionsIn = None,
     preset: Preset = DEFAULT_PRESET,
     detector: DetectorOption = DEFAULT_DETECTOR,
     loss_rate: LossRateOption = None,
@@ -332,8 +358,10 @@ def fit(
     """Learn a table and save the model, to complete other tables later."""
     check_writable(model)
     file = _read(source, na_values, encoding, reason_codes=_reason_codes(codes))
+    known = _decided(decisions, file)
     imputer = _fitted(
         file,
+        known,
         quiet,
         mm_columns,
         rules,
@@ -367,6 +395,8 @@ def transform(
     proba_out: ProbaOut = None,
     uncertainty_out: UncertaintyOut = None,
     review: ReviewOut = None,
+    report: ReportOut = None,
+    decisions: DecisionsIn = None,
     na_values: NaValues = None,
     encoding: Encoding = "utf-8",
     unseen: UnseenLater = None,
@@ -376,7 +406,7 @@ def transform(
     quiet: Quiet = False,
 ) -> None:
     """Complete a table with a model that fit saved."""
-    _check_outputs(out, mask_out, proba_out, uncertainty_out, review, None)
+    _check_outputs(out, mask_out, proba_out, uncertainty_out, review, None, report=report)
     imputer = load(model, device=device)
     imputer.set_params(memory_limit=memory_limit, n_threads=threads, verbose=not quiet)
     if unseen is not None:
@@ -384,9 +414,57 @@ def transform(
     file = _read(source, na_values, encoding, imputer.schema_, imputer.reason_codes)
     for doubt in imputer.doubts_:
         _say(f"Doubt that fit had: {doubt}", quiet)
-    result = imputer.impute(file.table)
-    _write_review(imputer, result, file, review)
+    known = _decided(decisions, file)
+    result = imputer.impute(file.table, **known)
+    _write_review(imputer, result, file, review, known)
+    _write_report(imputer, source, file, report, known, quiet)
     _write_results(result, file, out, mask_out, proba_out, uncertainty_out, review, quiet)
+
+
+@app.command(
+    "inspect",
+    epilog=(
+        "Examples:\n\n"
+        "[bold]diffjoint inspect survey.csv[/bold]\n\n"
+        "[bold]diffjoint inspect survey.csv --na-values '?,-99' --json[/bold]"
+    ),
+)
+@_explaining_errors
+def inspect_file(
+    source: In,
+    kinds: Kinds = None,
+    na_values: NaValues = None,
+    encoding: Encoding = "utf-8",
+    rows: Annotated[
+        int | None,
+        typer.Option(
+            min=100,
+            help=f"Rows that the evidence is taken from, at most; {MOST_ROWS:,} if not given, and "
+            "fewer in wide tables.",
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    quiet: Quiet = False,
+) -> None:
+    """Look at a table first: what is missing, what it may mean, and what to run next."""
+    file = _read(source, na_values, encoding)
+    chosen = dict(_pair("--kind", text) for text in kinds or [])
+    carried = dict.fromkeys(file.carried, "pass-through")
+    with nullcontext(Silence()) if quiet or as_json else ProgressBar(console) as progress:
+        found = inspect(file.table, {**carried, **chosen}, most_rows=rows, progress=progress)
+    given = [part for text in kinds or [] for part in ("--kind", text)]
+    given += ["--encoding", encoding] if encoding != "utf-8" else []
+    tokens = NA_VALUES if na_values is None else tuple(na_values.split(","))
+    commands = next_commands(found, file, source, given, tokens)
+    if as_json:
+        following = [{"why": why, "command": command} for why, command in commands]
+        typer.echo(json.dumps({**found.to_dict(), "next": following}, indent=2))
+        return
+    screen = Console()
+    show_inspection(found, screen)
+    for why, command in commands:
+        screen.print(f"\n{why}:", style="bold", markup=False, highlight=False)
+        screen.print(f"  {command}", markup=False, highlight=False, soft_wrap=True)
 
 
 @app.command()
@@ -537,6 +615,7 @@ def _read(
 
 def _fitted(
     file: TableFile,
+    known: dict[str, Any],
     quiet: bool,
     mm_columns: list[str] | None,
     rules: list[str] | None,
@@ -563,7 +642,7 @@ def _fitted(
         **params,
     )
     _show_schema(imputer, file, quiet)
-    imputer.fit(file.table)
+    imputer.fit(file.table, **known)
     _show_evidence(imputer, quiet)
     return imputer
 
@@ -687,10 +766,10 @@ def _pair(option: str, text: str) -> tuple[str, str]:
     return name, value
 
 
-def _check_outputs(*paths: str | Path | None) -> None:
+def _check_outputs(*paths: str | Path | None, report: Path | None) -> None:
     """Find out now, not after the work, what cannot be written."""
     *tables, model = paths
-    named = [str(path) for path in paths if path is not None]
+    named = [str(path) for path in (*paths, report) if path is not None]
     twice = sorted({path for path in named if named.count(path) > 1})
     if twice:
         raise InputError(f"Two outputs are to be written to {twice[0]}. Name a file for each.")
@@ -698,8 +777,14 @@ def _check_outputs(*paths: str | Path | None) -> None:
         if path is not None and path != STANDARD_STREAM:
             check_ending(str(path))
             check_writable(path)
-    if model is not None:
-        check_writable(model)
+    for path in (model, report):
+        if path is not None:
+            check_writable(path)
+
+
+def _decided(decisions: str | None, file: TableFile) -> dict[str, Any]:
+    """What a list of decisions makes known of a table; nothing without one."""
+    return {} if decisions is None else read_decisions(decisions, file.table)
 
 
 def _write_results(
@@ -731,13 +816,32 @@ def _write_results(
     )
 
 
+def _write_report(
+    imputer: SelectiveImputer,
+    source: str,
+    file: TableFile,
+    path: Path | None,
+    known: Mapping[str, Any],
+    quiet: bool,
+) -> None:
+    if path is None:
+        return
+    title = "Standard input" if source == STANDARD_STREAM else Path(source).name
+    imputer.report(file.table, title=title, **known).save(path)
+    _say(f"Wrote the report to {path}: open it in a browser.", quiet)
+
+
 def _write_review(
-    imputer: SelectiveImputer, result: Imputation, file: TableFile, path: str | None
+    imputer: SelectiveImputer,
+    result: Imputation,
+    file: TableFile,
+    path: str | None,
+    known: Mapping[str, Any],
 ) -> None:
     """The cells to review; the index of a frame read from a file says no more than the row."""
     if path is None:
         return
-    table = imputer.review(file.table, result)
+    table = imputer.review(file.table, result, **known)
     write_file(path, table.drop(columns="index") if isinstance(table, pd.DataFrame) else table)
 
 

@@ -28,6 +28,8 @@ def run_demo(folder: Path, *, seed: int, verbose: bool) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     write_file(str(folder / "survey.csv"), survey)
     write_file(str(folder / "survey_completed.csv"), result.table)
+    report = folder / "report.html"
+    imputer.report(survey, title="A small household survey").save(report)
 
     console = Console(soft_wrap=True, highlight=False)
     missing, kept = survey.isna().to_numpy(), result.meaningful.to_numpy()
@@ -44,6 +46,7 @@ def run_demo(folder: Path, *, seed: int, verbose: bool) -> None:
     )
     console.print(_truth_told(world, result.meaningful))
     console.print(f"Wrote {folder / 'survey_completed.csv'} (from {folder / 'survey.csv'}).")
+    console.print(f"Open the report in a browser: {report.resolve().as_uri()}", style="bold")
 
 
 def telling_rows(missing: Cells, kept: Cells) -> NDArray[np.intp]:

@@ -127,8 +127,8 @@ class Explanation:
     def reason(self) -> str:
         """The rates and the strongest pushes in a line."""
         rates = (
-            f"missing in {_percent(self.missing_rate)} of rows like this one; losses alone would "
-            f"take {_percent(self.loss_rate)}."
+            f"missing in {percent(self.missing_rate)} of rows like this one; losses alone would "
+            f"take {percent(self.loss_rate)}."
         )
         sides = {
             "Towards meaningful": self.towards_meaningful,
@@ -283,7 +283,7 @@ def _imputed(
     cells = [
         cells_of(completed.column(k), np.array([i]))[0] for i, k in zip(rows, places, strict=True)
     ]
-    return [None if keep else _plain(cell) for cell, keep in zip(cells, kept, strict=True)]
+    return [None if keep else plain_text(cell) for cell, keep in zip(cells, kept, strict=True)]
 
 
 def tidy(table: Table, rows: Sequence[int], columns: Mapping[str, Sequence[Any]]) -> Any:
@@ -374,7 +374,7 @@ def within(band: Band | None, probability: Values, candidates: Cells) -> Cells:
     return candidates & (probability >= band[0]) & (probability <= band[1])
 
 
-def _plain(value: Any) -> str:
+def plain_text(value: Any) -> str:
     """A value as the table holds it, as text."""
     if isinstance(value, datetime):
         return value.isoformat(sep=" ").removesuffix(" 00:00:00")
@@ -385,7 +385,7 @@ def _plain(value: Any) -> str:
 
 def _shown(value: Any) -> str:
     """A value in words: text in quotes, cut off if it is long."""
-    text = repr(value) if isinstance(value, str) else _plain(value)
+    text = repr(value) if isinstance(value, str) else plain_text(value)
     return text if len(text) <= LONGEST_VALUE else f"{text[: LONGEST_VALUE - 4]}...{text[-1]}"
 
 
@@ -397,7 +397,8 @@ def _factor(log_odds: float) -> str:
     return size if log_odds > 0 else f"1/{size}"
 
 
-def _percent(rate: float) -> str:
+def percent(rate: float) -> str:
+    """A rate in percent; what is nearly none or nearly all is not rounded to it."""
     if 0 < rate < 0.005:
         return "under 1%"
     return "over 99%" if 0.995 <= rate < 1 else f"{rate:.0%}"

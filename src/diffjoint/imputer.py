@@ -68,9 +68,10 @@ from diffjoint.model import (
 )
 from diffjoint.params import label_from, params_from, plain_params
 from diffjoint.persist import Arrays, read_bundle, write_bundle
-from diffjoint.progress import Progress, ProgressBar, Silence
+from diffjoint.progress import Progress, Silence, progress_bar
+from diffjoint.report import Findings, Report, summarize
 from diffjoint.rules import Rule, read_rules
-from diffjoint.search import AUTO, TOO_FEW, search
+from diffjoint.search import AUTO, not_judged, search
 from diffjoint.state import JointSpace, JointState, Observation
 from diffjoint.table import (
     Labels,
@@ -445,6 +446,44 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             self._asked(question) if self._model.belief else None,
         )
 
+    def report(
+        self,
+        X: Any = None,
+        *,
+        title: str = "Imputation report",
+        known_meaningful: Any = None,
+        known_lost: Any = None,
+    ) -> Report:
+        """What became of a table, as a page to look at.
+
+        Parameters
+        ----------
+        X : table with the columns of ``fit``, optional
+            The table of ``fit`` if not given; an imputer that was loaded does not have it.
+        title : str
+            The page's heading.
+        known_meaningful, known_lost : as in ``fit``, of this table
+
+        Returns
+        -------
+        Report
+            ``save(path)`` writes one HTML file; a notebook shows it.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> table = pd.DataFrame({"a": [1.5, None, 2.5, 2.0], "b": ["x", "y", None, "x"]})
+        >>> imputer = SelectiveImputer([], max_epochs=1, random_state=0).fit(table)
+        >>> imputer.report(table)
+        Report('Imputation report': 0 cells kept as NA, 2 imputed, 0 to review; save it with \
+.save('report.html'))
+        """
+        check_is_fitted(self)
+        if X is None and not hasattr(self, "_fitted_on"):
+            raise InputError("This imputer was loaded and has no table of its own. Pass X.")
+        question = self._fitted_on if X is None else self._open(X, known_meaningful, known_lost)
+        return Report(summarize(self._findings(question), title))
+
     def explain(
         self,
         X: Any,
@@ -573,10 +612,15 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_model")
 
+    def __getstate__(self) -> dict[str, Any]:
+        """The imputer without the table it was fitted on."""
+        state: dict[str, Any] = super().__getstate__()
+        return {name: part for name, part in state.items() if name != "_fitted_on"}
+
     def _fit(self, X: Any, known_meaningful: Any, known_lost: Any) -> "_Question":
         """Forget any earlier fit, check everything, then run Algorithm 1 pass by pass."""
-        if hasattr(self, "_model"):
-            del self._model
+        for name in ("_model", "_fitted_on"):
+            self.__dict__.pop(name, None)
         task = self._prepare(X, known_meaningful, known_lost)
         given_seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         checkpoint = _open_checkpoint(self.checkpoint, task)
@@ -607,7 +651,8 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 if self.callback is not None:
                     self.callback(self)
                 last = done
-        return _Question(task.table, task.values, task.gaps, task.known)
+        self._fitted_on = _Question(task.table, task.values, task.gaps, task.known)
+        return self._fitted_on
 
     def _prepare(self, X: Any, known_meaningful: Any, known_lost: Any) -> "_Task":
         """Everything that can be wrong is found here, before any long work."""
@@ -769,14 +814,8 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return []
 
     def _say_what_was_not_judged(self) -> None:
-        few = [found["column"] for found in self.mm_evidence_ if found["reason"] == TOO_FEW]
-        if few:
-            warn(
-                f"mm_columns='auto' could not judge {', '.join(map(repr, few))}: {TOO_FEW}. They "
-                "are taken for lost there. Name those that may be meaningful.",
-                UntypicalWarning,
-                stacklevel=6,
-            )
+        for doubt in not_judged(self.mm_evidence_):
+            warn(doubt, UntypicalWarning, stacklevel=6)
 
     def _believe(
         self, observation: Observation, task: "_Task", seed: int, progress: Progress
@@ -844,7 +883,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         space, seed = self._model.space, self._model.seed
         return observe(question.values, question.gaps, space, seed, question.known)
 
-    def _asked(self, question: "_Question") -> Asked:
+    def _asked(self, question: "_Question", called: Cells | None = None) -> Asked:
         """Who can explain the cells of a table, if anyone can."""
         belief = self._model.belief
         if belief is None and not self._model.space.mm:
@@ -858,13 +897,41 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 f"detector={self.detector!r}, which decides by how much drawn values disagree. "
                 "Look at uncertainty(X), or fit with the other detector."
             )
-        called = question.known.settle(self._infer(question).state).meaningful
+        if called is None:
+            called = question.known.settle(self._infer(question).state).meaningful
         waiting = {
             rule.target: (question.known.undecided[:, rule.target], rule.text)
             for rule in question.known.rules
         }
         observation = self._observe(question)
         return Asked(question.table, observation, self.schema_, belief, called, waiting)
+
+    def _findings(self, question: "_Question") -> Findings:
+        """All that the report is made from."""
+        inferred = self._infer(question)
+        state = question.known.settle(inferred.state)
+        candidates = self._observe(question).candidates
+        band = check_band(self.review_band)
+        given = self.get_params(deep=False)
+        usual = SelectiveImputer().get_params(deep=False)
+        chosen = {name: value for name, value in given.items() if repr(value) != repr(usual[name])}
+        return Findings(
+            question.table,
+            self.schema_,
+            self._model.space.mm,
+            state.values,
+            question.gaps,
+            state.meaningful,
+            inferred.meaningful_score,
+            candidates & ~question.known.undecided,
+            within(band, inferred.meaningful_score, candidates),
+            inferred.threshold,
+            band,
+            self._asked(question, state.meaningful) if self._model.belief else None,
+            (*self.doubts_, *question.known.doubts, *not_judged(self.mm_evidence_)),
+            self.history_,
+            {"detector": self.detector, **asdict(self.settings_), **chosen},
+        )
 
     def _infer(self, question: "_Question") -> Aggregated:
         """What the model says of a table; what it said in ``fit`` if this is that table."""
@@ -919,7 +986,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         torch.set_num_threads(self.n_threads or n_threads)
         try:
             if self.verbose:
-                with ProgressBar() as progress:
+                with progress_bar() as progress:
                     yield progress
             else:
                 yield Silence()

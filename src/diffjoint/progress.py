@@ -1,7 +1,10 @@
 """How far long work has come, for whoever wants to know."""
 
+from html import escape
+from importlib import import_module
+from time import monotonic
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Any, Protocol, Self
 
 import rich.progress as bars
 from rich.console import Console
@@ -33,8 +36,65 @@ class Silence:
         """Say nothing."""
 
 
+def progress_bar() -> "ProgressBar | NotebookBar":
+    """The bar that can be seen where this runs: in a notebook, or in a terminal."""
+    console = Console(stderr=True)
+    return NotebookBar() if console.is_jupyter else ProgressBar(console)
+
+
+class NotebookBar:
+    """A bar in a notebook, which needs no widgets; it goes away when the work is done."""
+
+    BETWEEN = 0.25
+    """Seconds between two pictures."""
+
+    def __init__(self) -> None:
+        self._screen = import_module("IPython.display")
+        self._handle: Any = None
+        self._phase, self._loss = "starting", ""
+        self._done, self._total, self._start, self._shown = 0.0, 1.0, monotonic(), -1.0
+
+    def __enter__(self) -> Self:
+        self._handle = self._screen.display(self._screen.HTML(""), display_id=True)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._handle.update(self._screen.HTML(""))
+
+    def begin(self, total: float) -> None:
+        """Start the bar anew."""
+        self._done, self._total, self._start, self._shown = 0.0, total, monotonic(), -1.0
+        self._phase, self._loss = "starting", ""
+
+    def phase(self, name: str) -> None:
+        """Name what is going on."""
+        self._phase = name
+        self._show()
+
+    def advance(self, units: float, loss: float | None = None) -> None:
+        """Move the bar on."""
+        self._done += units
+        self._loss = self._loss if loss is None else f", loss {loss:.3f}"
+        if monotonic() - self._shown >= self.BETWEEN:
+            self._show()
+
+    def _show(self) -> None:
+        self._shown = monotonic()
+        share = min(1.0, self._done / self._total) if self._total else 1.0
+        gone = self._shown - self._start
+        left = f", {gone / share * (1 - share):.0f} s left" if share > 0 else ""
+        words = escape(f"{self._phase}{self._loss}: {share:.0%}, {gone:.0f} s{left}")
+        bar = f'<progress max="1" value="{share:.4f}" style="width: 12em"></progress>'
+        self._handle.update(self._screen.HTML(f"<div>{bar} {words}</div>"))
+
+
 class ProgressBar:
-    """A bar in the terminal or notebook: phase, loss, time gone and time left."""
+    """A bar in the terminal: phase, loss, time gone and time left."""
 
     def __init__(self, console: Console | None = None) -> None:
         self._bar = bars.Progress(

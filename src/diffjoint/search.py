@@ -1,16 +1,17 @@
 """Columns in which a missing cell may be meaningful, found without being named."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
 from diffjoint.evidence import TOO_FEW, find_candidates
+from diffjoint.keys import row_keys
 from diffjoint.progress import Progress, Silence
 from diffjoint.table import Schema, Table, code_table, infer_schema, open_table
 
-__all__ = ["AUTO", "TOO_FEW", "find_mm_columns", "search"]
+__all__ = ["AUTO", "TOO_FEW", "find_mm_columns", "not_judged", "search"]
 
 AUTO = "auto"
 """What stands for a search in place of the columns' names."""
@@ -47,11 +48,21 @@ def find_mm_columns(X: Any, column_kinds: Mapping[Any, str] | None = None) -> li
     return search(table, infer_schema(table, column_kinds), Silence())
 
 
-def search(table: Table, schema: Schema, progress: Progress) -> list[dict[str, Any]]:
-    """The records of :func:`find_mm_columns` for a table whose columns are understood."""
+def search(
+    table: Table, schema: Schema, progress: Progress, most_rows: int | None = None
+) -> list[dict[str, Any]]:
+    """The records of :func:`find_mm_columns` for a table whose columns are understood.
+
+    Parameters
+    ----------
+    most_rows : int, optional
+        Rows to look at, at most, chosen by what they hold.
+    """
     progress.begin(len(schema.modelled))
     progress.phase("which columns can be meaningful")
     values = code_table(table, schema, "error")
+    if most_rows is not None and len(values) > most_rows:
+        values = values[np.argsort(row_keys(values, seed=0), kind="stable")[:most_rows]]
     found = find_candidates(
         values,
         np.isnan(values),
@@ -63,3 +74,14 @@ def search(table: Table, schema: Schema, progress: Progress) -> list[dict[str, A
         {"column": label, **asdict(candidate)}
         for label, candidate in zip(labels, found, strict=True)
     ]
+
+
+def not_judged(evidence: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    """A word on the columns that miss too few cells to be judged; nothing if there are none."""
+    few = [found["column"] for found in evidence if found["reason"] == TOO_FEW]
+    if not few:
+        return ()
+    return (
+        f"mm_columns='auto' could not judge {', '.join(map(repr, few))}: {TOO_FEW}. They are taken "
+        "for lost there. Name those that may be meaningful.",
+    )

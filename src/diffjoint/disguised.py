@@ -1,0 +1,180 @@
+"""Values that may stand for an empty cell: -99, "N/A", "unknown", 1900-01-01. Suspicions only."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from diffjoint.table import Table, is_date, iso_microseconds, microseconds, numbers, objects
+
+Numbers = NDArray[np.float64]
+
+NEGATIVE_CODES = [-1, -2, -3, -4, -5, -6, -7, -8, -9, -77, -88, -97, -98, -99]
+NEGATIVE_CODES += [-777, -888, -997, -998, -999, -7777, -8888, -9998, -9999, -99999, -999999]
+SMALL_CODES = [7, 8, 9]
+"""Codes only where a column has few other values, all well below."""
+LARGE_CODES = [77, 88, 97, 98, 99, 777, 888, 997, 998, 999, 7777, 8888, 9997, 9998, 9999]
+LARGE_CODES += [99999, 999999, 9999999, 99999999]
+TEXT_CODES = ["", "-", "--", "---", ".", "..", "...", "?", "??", "???", "*", "xxx", "dk", "unk"]
+TEXT_CODES += ["n/a", "n.a.", "n.a", "na", "#n/a", "<na>", "nan", "null", "nil", "none", "missing"]
+TEXT_CODES += ["unknown", "not known", "not available", "not applicable", "inapplicable", "blank"]
+TEXT_CODES += ["not stated", "not specified", "unspecified", "undefined", "no answer", "no data"]
+TEXT_CODES += ["no response", "refused", "don't know", "dont know", "tbd", "tba", "empty"]
+TEXT_CODES += ["(blank)", "(empty)", "(none)", "(null)", "01/01/1900", "1/1/1900", "01.01.1900"]
+TEXT_CODES += ["1.1.1900", "01/01/1970", "1/1/1970", "01.01.1970", "1.1.1970"]
+DATE_CODES = ["0001-01-01", "1899-12-30", "1899-12-31", "1900-01-01", "1901-01-01", "1960-01-01"]
+DATE_CODES += ["1970-01-01", "2099-12-31", "2999-12-31", "9999-12-31"]
+FEW_LEVELS = 10
+SPIKE = 5.0
+"""A code inside or at the edge of the other values occurs this many times as often as they do."""
+FEWEST_IN_SPIKE = 10
+MOSTLY_NUMBERS = 0.9
+MOST_STRAY_WORDS = 3
+DAY = 86_400e6
+YEAR = 365.25 * DAY
+
+
+@dataclass(frozen=True)
+class Suspicion:
+    """A value that may stand for an empty cell.
+
+    Attributes
+    ----------
+    column : str
+    value : str
+        The value as text.
+    n_cells : int
+        How many cells hold it.
+    share : float
+        Of the cells that hold anything.
+    first_row : int
+        The position of the first of them.
+    why : str
+    """
+
+    column: str
+    value: str
+    n_cells: int
+    share: float
+    first_row: int
+    why: str
+
+
+def find_disguised(table: Table) -> list[Suspicion]:
+    """Values in any column that look as if they stood for an empty cell.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from diffjoint.table import open_table
+    >>> raw = pd.DataFrame({"age": [31, 45, -99, 52, 28, -99], "town": ["Ulm", "?"] * 3})
+    >>> for found in find_disguised(open_table(raw)):
+    ...     print(found.column, found.value, found.n_cells, found.why)
+    age -99 2 negative, where all other values are not
+    town ? 3 text that often stands for an empty cell
+    """
+    return [
+        found
+        for position, name in enumerate(table.names)
+        for found in _of_column(table.column(position), name)
+    ]
+
+
+def _of_column(series: nw.Series[Any], name: str) -> Iterator[Suspicion]:
+    if is_date(series):
+        yield from _among_dates(microseconds(series, on_the_wall=True), name)
+    elif series.dtype.is_numeric():
+        yield from _among_numbers(numbers(series), name)
+    elif series.dtype in (nw.String, nw.Object, nw.Categorical, nw.Enum):
+        yield from _among_words(objects(series), name)
+
+
+def _among_numbers(column: Numbers, name: str) -> Iterator[Suspicion]:
+    observed = column[np.isfinite(column)]
+    values, counts = np.unique(observed, return_counts=True)
+    codes = np.isin(values, [*NEGATIVE_CODES, *LARGE_CODES])
+    few = len(values) <= FEW_LEVELS
+    if few:
+        codes |= np.isin(values, SMALL_CODES)
+    rest, rest_counts = values[~codes], counts[~codes]
+    if not len(rest):
+        return
+    for value, count in zip(values[codes].tolist(), counts[codes].tolist(), strict=True):
+        why = _why_number(value, count, rest, rest_counts, few)
+        if why:
+            first = int(np.flatnonzero(column == value)[0])
+            yield Suspicion(name, f"{value:g}", count, count / len(observed), first, why)
+
+
+def _why_number(
+    value: float, count: int, rest: Numbers, counts: NDArray[np.int64], few: bool
+) -> str | None:
+    """What makes a code stand apart from the other values; None if nothing does."""
+    low, high = float(rest[0]), float(rest[-1])
+    if value < 0 <= low:
+        is_enough = count > 1 or value < -9
+        return "negative, where all other values are not" if is_enough else None
+    away = max(low - value, value - high)
+    width = max(high - low, 1.0)
+    if value in SMALL_CODES:
+        is_apart = few and value > 0 and away >= max(width, 2) and count > 1
+    else:
+        is_apart = away >= width / 2 and (count > 1 or away >= 2 * width)
+    if is_apart:
+        return f"far from all other values, which lie between {low:g} and {high:g}"
+    if value not in SMALL_CODES and abs(value) >= 77 and count >= FEWEST_IN_SPIKE:
+        near = counts[np.argsort(np.abs(rest - value), kind="stable")[:5]]
+        if away > 0 and count >= SPIKE * near.mean():
+            return "at the edge, and far more often than the values next to it"
+    return None
+
+
+def _among_dates(stamps: Numbers, name: str) -> Iterator[Suspicion]:
+    observed = stamps[~np.isnan(stamps)]
+    days = np.floor(observed / DAY) * DAY
+    codes = {text: iso_microseconds(text) or 0.0 for text in DATE_CODES}
+    rest = days[~np.isin(days, list(codes.values()))]
+    if not len(rest):
+        return
+    usual = len(rest) / len(np.unique(rest))
+    for text, code in codes.items():
+        count = int((days == code).sum())
+        if not count:
+            continue
+        away = max(rest.min() - code, code - rest.max())
+        why = None
+        if away >= YEAR:
+            why = "more than a year away from all other dates"
+        elif count >= max(3, SPIKE * usual):
+            why = "a date that often stands for none, far more often than other dates"
+        if why:
+            first = int(np.flatnonzero(np.floor(stamps / DAY) * DAY == code)[0])
+            yield Suspicion(name, text, count, count / len(observed), first, why)
+
+
+def _among_words(cells: list[Any], name: str) -> Iterator[Suspicion]:
+    counts = Counter(cell for cell in cells if isinstance(cell, str))
+    total = sum(cell is not None for cell in cells)
+    words = [text for text in counts if not _is_number(text)]
+    n_words = sum(counts[text] for text in words)
+    are_numbers = total > 0 and n_words < (1 - MOSTLY_NUMBERS) * total
+    stray = are_numbers and len(words) <= MOST_STRAY_WORDS
+    for text in sorted(words):
+        usual = text.strip().lower() in TEXT_CODES
+        if usual or stray:
+            why = "text that often stands for an empty cell" if usual else "text"
+            why += ", in a column of numbers" if are_numbers else ""
+            count = counts[text]
+            yield Suspicion(name, text, count, count / total, cells.index(text), why)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return text.strip().lower() not in TEXT_CODES

@@ -1,0 +1,243 @@
+"""A first look at a table: what is missing, what it may mean, before anything is imputed."""
+
+from collections.abc import Hashable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.cluster.hierarchy import fcluster, linkage
+from scipy.spatial.distance import squareform
+
+from diffjoint.disguised import Suspicion, find_disguised
+from diffjoint.progress import Progress, Silence
+from diffjoint.search import TOO_FEW, search
+from diffjoint.table import Kind, Table, infer_schema, open_table
+
+MOST_ROWS, FEWEST_ROWS, MOST_CELLS = 5_000, 1_000, 100_000
+"""Rows that the evidence is taken from, unless told otherwise: fewer in wide tables."""
+TOGETHER = 0.7
+"""Correlation of being empty, from which columns belong to one block."""
+FEWEST_TOGETHER = 5
+"""Empty cells that a column must have to belong to a block."""
+
+Cells = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class ColumnFound:
+    """One column at first sight.
+
+    Attributes
+    ----------
+    label : label
+        As the table has it.
+    name, kind, values : str
+        Its name, what it is to the model, and its levels or range in words.
+    n_missing : int
+    missing_rate : float
+    is_candidate : bool
+        Whether losses alone cannot explain what it misses.
+    reason : str
+        Why it is one, or is not; empty for columns that are carried along.
+    excess, auc, p_value : float or None
+        The evidence, as :func:`diffjoint.find_mm_columns` says it.
+    """
+
+    label: Hashable
+    name: str
+    kind: str
+    values: str
+    n_missing: int
+    missing_rate: float
+    is_candidate: bool = False
+    reason: str = ""
+    excess: float | None = None
+    auc: float | None = None
+    p_value: float | None = None
+
+
+@dataclass(frozen=True)
+class Block:
+    """Columns that are empty in the same rows.
+
+    Attributes
+    ----------
+    columns : tuple of str
+    n_rows : int
+        Rows in which all of them are empty.
+    n_any : int
+        Rows in which one of them is.
+    """
+
+    columns: tuple[str, ...]
+    n_rows: int
+    n_any: int
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """What :func:`inspect` found.
+
+    Attributes
+    ----------
+    n_rows, n_columns, n_missing : int
+    columns : tuple of ColumnFound
+    disguised : tuple of Suspicion
+        Values that may stand for an empty cell.
+    blocks : tuple of Block
+        Columns that are empty in the same rows, the largest block first.
+    n_rows_judged : int
+        Rows that the evidence comes from.
+    not_judged : str
+        Why there is no evidence; empty if there is.
+    """
+
+    n_rows: int
+    n_columns: int
+    n_missing: int
+    columns: tuple[ColumnFound, ...]
+    disguised: tuple[Suspicion, ...]
+    blocks: tuple[Block, ...]
+    n_rows_judged: int
+    not_judged: str = ""
+
+    @property
+    def mm_columns(self) -> list[Hashable]:
+        """Columns in which an empty cell may be meaningful, as ``SelectiveImputer`` takes them."""
+        return [column.label for column in self.columns if column.is_candidate]
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per column."""
+        return pd.DataFrame([asdict(column) for column in self.columns]).drop(columns="label")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, for JSON."""
+        plain = asdict(self)
+        for column in plain["columns"]:
+            del column["label"]
+        plain["mm_columns"] = [column.name for column in self.columns if column.is_candidate]
+        return plain
+
+
+def inspect(
+    X: Any,
+    column_kinds: Mapping[Any, str] | None = None,
+    *,
+    most_rows: int | None = None,
+    progress: Progress | None = None,
+) -> Inspection:
+    """Look at a table before imputing it: kinds, gaps, disguised gaps, what gaps may mean.
+
+    Parameters
+    ----------
+    X : pandas or polars DataFrame, or array of shape (n_rows, n_columns)
+    column_kinds : dict, optional
+        Kind by column label, where the inferred one is wrong.
+    most_rows : int, optional
+        Rows that the evidence for meaningful cells is taken from, at most. If not given: 5,000,
+        and fewer in tables of more than 20 columns, so that a look takes seconds.
+    progress : Progress, optional
+        Told how far it is.
+
+    Returns
+    -------
+    Inspection
+
+    Examples
+    --------
+    >>> from diffjoint import inspect
+    >>> from diffjoint.simulate import household_survey
+    >>> found = inspect(household_survey(1000).observed_table)
+    >>> found.mm_columns
+    ['spouse_age', 'weekly_hours', 'commute']
+    >>> [block.columns for block in found.blocks]
+    [('weekly_hours', 'commute')]
+    """
+    table = open_table(X)
+    missing = np.column_stack([table.missing(i) for i in range(table.n_columns)])
+    empty = np.flatnonzero(missing.all(axis=0)).tolist()
+    kinds: dict[Any, str] = {table.labels[i]: Kind.PASS_THROUGH.value for i in empty}
+    schema = infer_schema(table, {**kinds, **(column_kinds or {})})
+    if most_rows is None:
+        most_rows = min(MOST_ROWS, max(FEWEST_ROWS, MOST_CELLS // max(1, len(schema.modelled))))
+    judged: dict[Hashable, dict[str, Any]] = {}
+    not_judged = ""
+    if not schema.modelled:
+        not_judged = "no column can be modelled"
+    elif not missing.any():
+        not_judged = "no cell is empty"
+    else:
+        found = search(table, schema, progress or Silence(), most_rows)
+        judged = {record.pop("column"): record for record in found}
+    return Inspection(
+        table.n_rows,
+        table.n_columns,
+        int(missing.sum()),
+        tuple(
+            _column(table, position, words, missing[:, position], judged)
+            for position, words in enumerate(schema.rows())
+        ),
+        tuple(find_disguised(table)),
+        find_blocks(missing, table.names),
+        min(table.n_rows, most_rows) if judged else 0,
+        not_judged,
+    )
+
+
+def _column(
+    table: Table,
+    position: int,
+    words: tuple[str, str, str],
+    is_missing: Cells,
+    judged: Mapping[Hashable, Mapping[str, Any]],
+) -> ColumnFound:
+    name, kind, values = words
+    values = "nothing: every cell is empty" if is_missing.all() else values
+    label = table.labels[position]
+    record = judged.get(label, {})
+    reason = record.get("reason", "")
+    if record and is_missing.any() and record["auc"] is None:
+        reason = f"{TOO_FEW} among the rows judged"
+    return ColumnFound(
+        label,
+        name,
+        kind,
+        values,
+        int(is_missing.sum()),
+        float(is_missing.mean()),
+        bool(record.get("is_named", False)),
+        reason,
+        record.get("excess"),
+        record.get("auc"),
+        record.get("p_value"),
+    )
+
+
+def find_blocks(missing: Cells, names: list[str]) -> tuple[Block, ...]:
+    """Groups of columns that are empty in the same rows, far more than by chance.
+
+    Examples
+    --------
+    >>> a = np.arange(20) < 8
+    >>> find_blocks(np.column_stack([a, a, ~a]), ["hours", "commute", "pension"])
+    (Block(columns=('hours', 'commute'), n_rows=8, n_any=8),)
+    """
+    n_missing = missing.sum(axis=0)
+    open_ones = np.flatnonzero((n_missing >= FEWEST_TOGETHER) & (n_missing < len(missing)))
+    if len(open_ones) < 2:
+        return ()
+    together = np.corrcoef(missing[:, open_ones].astype(np.float32), rowvar=False)
+    apart = np.clip(1 - together, 0.0, 2.0)
+    np.fill_diagonal(apart, 0.0)
+    tree = linkage(squareform(apart, checks=False), method="complete")
+    groups = fcluster(tree, 1 - TOGETHER, criterion="distance")
+    blocks = []
+    for group in np.unique(groups):
+        members = open_ones[groups == group]
+        if len(members) > 1:
+            cells = missing[:, members]
+            both, either = int(cells.all(axis=1).sum()), int(cells.any(axis=1).sum())
+            blocks.append(Block(tuple(names[j] for j in members), both, either))
+    return tuple(sorted(blocks, key=lambda block: (-len(block.columns), -block.n_rows)))

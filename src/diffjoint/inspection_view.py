@@ -1,0 +1,161 @@
+"""An inspection on the screen, and the command to run next."""
+
+import shlex
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from rich.console import Console, Group, RenderableType
+from rich.table import Table as RichTable
+from rich.text import Text
+
+from diffjoint.files import NA_VALUES, STANDARD_STREAM, TableFile
+from diffjoint.inspection import Inspection
+from diffjoint.search import AUTO
+
+MOST_SHOWN = 20
+"""Suspicions and blocks shown; --json has all."""
+MOST_NAMES = 6
+
+
+def show_inspection(found: Inspection, console: Console) -> None:
+    """Print what was found, as tables with a heading each."""
+    console.print(Group(*_parts(found)), highlight=False)
+
+
+def _parts(found: Inspection) -> Iterator[RenderableType]:
+    n_cells = found.n_rows * found.n_columns
+    yield Text(
+        f"{found.n_rows:,} rows, {found.n_columns:,} columns; {found.n_missing:,} of {n_cells:,} "
+        f"cells are empty ({found.n_missing / max(1, n_cells):.1%})."
+    )
+    yield _heading("Columns as understood")
+    yield _columns(found)
+    if found.disguised:
+        yield _heading("Values that may stand for an empty cell (a suspicion: you decide)")
+        yield _suspicions(found)
+        yield from _rest(len(found.disguised))
+    if found.blocks:
+        yield _heading("Columns that are empty in the same rows")
+        yield _blocks(found)
+        yield from _rest(len(found.blocks))
+    yield _heading("Where an empty cell may be meaningful")
+    yield from _evidence(found)
+
+
+def _heading(text: str) -> Text:
+    return Text(f"\n{text}", style="bold")
+
+
+def _rest(n_found: int) -> Iterator[RenderableType]:
+    if n_found > MOST_SHOWN:
+        yield Text(f"... and {n_found - MOST_SHOWN:,} more; --json lists all.")
+
+
+def _table(*headings: str) -> RichTable:
+    return RichTable(*headings, box=None, pad_edge=False)
+
+
+def _columns(found: Inspection) -> RichTable:
+    shown = _table("column", "kind", "values", "empty")
+    for column in found.columns:
+        rate = f"{column.missing_rate:.1%}" if column.n_missing else "-"
+        shown.add_row(_text(column.name), column.kind, _text(column.values), rate)
+    return shown
+
+
+def _suspicions(found: Inspection) -> RichTable:
+    shown = _table("column", "value", "cells", "share", "why")
+    for one in found.disguised[:MOST_SHOWN]:
+        value = _text(one.value) if one.value.strip() else Text(repr(one.value))
+        shown.add_row(_text(one.column), value, f"{one.n_cells:,}", f"{one.share:.1%}", one.why)
+    return shown
+
+
+def _blocks(found: Inspection) -> RichTable:
+    shown = _table("columns", "all empty", "any empty")
+    for block in found.blocks[:MOST_SHOWN]:
+        more = len(block.columns) - MOST_NAMES
+        names = ", ".join(block.columns[:MOST_NAMES]) + (f", and {more} more" if more > 0 else "")
+        shown.add_row(_text(names, 200), f"{block.n_rows:,} rows", f"{block.n_any:,} rows")
+    return shown
+
+
+def _evidence(found: Inspection) -> Iterator[RenderableType]:
+    if found.not_judged:
+        yield Text(f"Nothing to judge: {found.not_judged}.")
+        return
+    shown = _table("column", "empty", "excess", "AUC", "p", "why")
+    listed = [column for column in found.columns if column.n_missing and column.reason]
+    for column in sorted(listed, key=lambda c: not c.is_candidate):
+        numbers = (column.missing_rate, column.excess, column.auc, column.p_value)
+        marks = ("{:.1%}", "{:+.1%}", "{:.2f}", "{:.1g}")
+        cells = [
+            "" if x is None else mark.format(x) for x, mark in zip(numbers, marks, strict=True)
+        ]
+        style = "bold" if column.is_candidate else ""
+        shown.add_row(_text(column.name), *cells, column.reason, style=style)
+    yield shown
+    names = ", ".join(map(str, found.mm_columns)) or "none: losses explain every empty cell"
+    yield _text(f"Candidates: {names}.", 2_000)
+    if found.n_rows_judged < found.n_rows:
+        yield Text(f"Judged on {found.n_rows_judged:,} of the {found.n_rows:,} rows.")
+
+
+def _text(text: str, most: int = 40) -> Text:
+    """Text from the data on one line, without what would steer the terminal."""
+    plain = "".join(char if char.isprintable() else " " for char in text)
+    plain = " ".join(plain.split())
+    return Text(plain if len(plain) <= most else f"{plain[: most - 3]}...")
+
+
+def next_commands(
+    found: Inspection, file: TableFile, source: str, options: list[str], na_values: Sequence[str]
+) -> list[tuple[str, str]]:
+    """What to run next: words, and a command or what to add to it.
+
+    Parameters
+    ----------
+    options : list of str
+        How the file had to be read, as given, but for empty cells.
+    na_values : sequence of str
+        What was read as an empty cell.
+    """
+    own = ["--na-values", ",".join(na_values)] if tuple(na_values) != NA_VALUES else []
+    for column in found.columns:
+        if column.n_missing == found.n_rows:
+            options = [*options, "--kind", f"{column.name}=pass-through"]
+    stem = Path("table.csv" if source == STANDARD_STREAM else source)
+    out = stem.with_name(f"{stem.stem}_completed{stem.suffix}")
+    report = stem.with_name(f"{stem.stem}_report.html")
+    run = ["diffjoint", "impute", source, str(out), *_searched(found), *own, *options]
+    commands = []
+    if found.n_missing:
+        words = "Complete the table, with a report to look at"
+        commands.append((words, [*run, "--report", str(report)]))
+    tokens = _spelt(found, file)
+    if tokens and file.text is not None:
+        look = ["diffjoint", "inspect", source, "--na-values", ",".join([*na_values, *tokens])]
+        commands.insert(0, ("If those values stand for empty cells, look again", look + options))
+    elif found.disguised:
+        codes = [f"{one.column}: {one.value}=lost" for one in found.disguised]
+        added = [part for code in codes for part in ("--code", code)]
+        commands.append(("If those values stand for cells that were lost, add", added))
+    return [(words, shlex.join(parts)) for words, parts in commands]
+
+
+def _searched(found: Inspection) -> list[str]:
+    """The option that names the candidates; one by one where a name has a comma."""
+    names = [column.name for column in found.columns if column.is_candidate]
+    if any("," in name or name != name.strip() for name in names):
+        return [f"--mm-columns={name}" for name in names]
+    is_ambiguous = names == [AUTO]
+    return [f"--mm-columns={','.join(names)}" + "," * is_ambiguous]
+
+
+def _spelt(found: Inspection, file: TableFile) -> list[str]:
+    """The suspected values as a text file spells them, if they can be named to it."""
+    if file.text is None:
+        return []
+    cells = file.text.cells
+    spelt = [str(cells[one.column].iloc[one.first_row]) for one in found.disguised]
+    return list(dict.fromkeys(text for text in spelt if text and "," not in text))

@@ -1,0 +1,179 @@
+"""Small charts as SVG. All text goes through markupsafe, which escapes it."""
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from markupsafe import Markup
+
+from diffjoint.report.summarize import Distribution, Summary
+from diffjoint.report.words import cut
+
+WIDTH, HEIGHT, FOOT = 320, 116, 20
+"""Of a chart: its drawing area, and the line below it for the axis."""
+N_BARS = 20
+BAR_LINE, LONGEST_LABEL, CHARACTER = 30, 17, 6.6
+"""A level's height; characters of its name, at most, and the width of one."""
+MAP_WIDTH, MAP_HEIGHT, MAP_HEAD, MAP_SIDE = 760, 320, 84, 40
+MOST_MAP_NAMES = 48
+
+
+def _svg(width: float, height: float, label: str, parts: Iterable[Markup], kind: str) -> Markup:
+    return Markup(
+        '<svg class="chart {kind}" viewBox="0 0 {width:g} {height:g}" role="img" '
+        'aria-label="{label}">{body}</svg>'
+    ).format(kind=kind, width=width, height=height, label=label, body=Markup("").join(parts))
+
+
+def _rect(kind: str, x: float, y: float, width: float, height: float, title: str = "") -> Markup:
+    told = Markup("<title>{}</title>").format(title) if title else Markup("")
+    return Markup(
+        '<rect class="{}" x="{:.2f}" y="{:.2f}" width="{:.2f}" height="{:.2f}">{}</rect>'
+    ).format(kind, x, y, max(0.0, width), max(0.0, height), told)
+
+
+def _text(x: float, y: float, text: str, anchor: str = "start", kind: str = "axis") -> Markup:
+    return Markup('<text class="{}" x="{:.1f}" y="{:.1f}" text-anchor="{}">{}</text>').format(
+        kind, x, y, anchor, text
+    )
+
+
+def _line(kind: str, x1: float, y1: float, x2: float, y2: float) -> Markup:
+    return Markup('<line class="{}" x1="{:.2f}" y1="{:.2f}" x2="{:.2f}" y2="{:.2f}"/>').format(
+        kind, x1, y1, x2, y2
+    )
+
+
+def likely_chart(likely: Sequence[int], threshold: float, name: str, word: str) -> Markup:
+    """Judged cells by P(meaningful), with the threshold as a line that the page can move."""
+    bars = np.zeros(N_BARS, dtype=np.int64)
+    width = (len(likely) - 1) // N_BARS
+    for place, count in enumerate(likely):
+        bars[max(0, place - 1) // width] += count
+    most = max(1, int(bars.max()))
+    step = WIDTH / N_BARS
+    parts = []
+    for k, count in enumerate(bars.tolist()):
+        height = max(2.0, count / most * (HEIGHT - 8)) if count else 0.0
+        low, high = k / N_BARS, (k + 1) / N_BARS
+        title = f"{word} {low:.2f} to {high:.2f}: {count:,} cells"
+        kind = "kept" if low >= threshold else "imputed" if high <= threshold else "mixed"
+        parts.append(_rect(kind, k * step + 1, HEIGHT - height, step - 2, height, title))
+    parts.append(_line("base", 0, HEIGHT, WIDTH, HEIGHT))
+    x = threshold * WIDTH
+    parts.append(_line("threshold", x, 0, x, HEIGHT))
+    for at, anchor in ((0.0, "start"), (0.5, "middle"), (1.0, "end")):
+        parts.append(_text(at * WIDTH, HEIGHT + 15, f"{at:g}", anchor))
+    label = f"{word} of the empty cells of {cut(name)}, from 0 to 1; the threshold is {threshold:g}"
+    return _svg(WIDTH, HEIGHT + FOOT, label, parts, "likely")
+
+
+def distribution_chart(found: Distribution, name: str) -> Markup:
+    """Observed and imputed values, each as shares of its own."""
+    return _bins(found, name) if found.is_binned else _levels(found, name)
+
+
+def _shares(counts: Sequence[int]) -> list[float]:
+    total = max(1, sum(counts))
+    return [count / total for count in counts]
+
+
+def _bins(found: Distribution, name: str) -> Markup:
+    seen, filled = _shares(found.observed), _shares(found.imputed)
+    most = max([*seen, *filled, 1e-12])
+    step = WIDTH / len(seen)
+    parts, path = [], [f"M0 {HEIGHT}"]
+    for k, (before, after) in enumerate(zip(seen, filled, strict=True)):
+        height = before / most * (HEIGHT - 8)
+        title = (
+            f"{found.labels[k]} to {found.labels[k + 1]}: {before:.1%} of the observed, "
+            f"{after:.1%} of the imputed"
+        )
+        parts.append(_rect("observed", k * step + 0.5, HEIGHT - height, step - 1, height, title))
+        level = HEIGHT - after / most * (HEIGHT - 8)
+        path += [f"L{k * step:.1f} {level:.1f}", f"L{(k + 1) * step:.1f} {level:.1f}"]
+    if sum(found.imputed):
+        outline = " ".join([*path, f"L{WIDTH} {HEIGHT}"])
+        parts.append(Markup('<path class="imputed-line" d="{}"/>').format(outline))
+    parts.append(_line("base", 0, HEIGHT, WIDTH, HEIGHT))
+    parts.append(_text(0, HEIGHT + 15, found.labels[0]))
+    parts.append(_text(WIDTH, HEIGHT + 15, found.labels[-1], "end"))
+    label = f"Observed and imputed values of {cut(name)}"
+    return _svg(WIDTH, HEIGHT + FOOT, label, parts, "bins")
+
+
+def _levels(found: Distribution, name: str) -> Markup:
+    seen, filled = _shares(found.observed), _shares(found.imputed)
+    most = max([*seen, *filled, 1e-12])
+    names = [cut(label, LONGEST_LABEL) for label in found.labels]
+    start = max(len(name) for name in names) * CHARACTER + 10
+    room = WIDTH - start - 34
+    parts = []
+    for k, (before, after) in enumerate(zip(seen, filled, strict=True)):
+        top = k * BAR_LINE
+        shown = _text(start - 8, top + 17, names[k], "end", "level")
+        parts.append(Markup("<g><title>{}</title>{}</g>").format(found.labels[k], shown))
+        for kind, share, y in (("observed", before, top + 3), ("imputed", after, top + 14)):
+            length = share / most * room
+            parts.append(_rect(kind, start, y, max(length, 1.0 if share else 0.0), 9))
+            words = "" if share == 0 else "<1%" if share < 0.005 else f"{share:.0%}"
+            parts.append(_text(start + length + 5, y + 8.5, words, "start", "share"))
+    label = f"Levels of {cut(name)}, observed and imputed"
+    return _svg(WIDTH, len(seen) * BAR_LINE, label, parts, "levels")
+
+
+def table_map(summary: Summary) -> Markup:
+    """Rows of the table as lines, each cell in the colour of what became of it."""
+    n_columns, n_rows = summary.n_columns, len(summary.map_rows)
+    named = n_columns <= MOST_MAP_NAMES
+    head = MAP_HEAD if named else 4
+    width, height = MAP_WIDTH / n_columns, MAP_HEIGHT / n_rows
+    parts = [_rect("observed", 0, head, MAP_WIDTH, MAP_HEIGHT)]
+    for state, kind in (("1", "imputed"), ("2", "kept"), ("3", "left")):
+        path = [
+            f"M{j * width:.1f} {head + start * height:.1f}h{width - 0.8:.1f}v{n * height:.1f}"
+            f"h-{width - 0.8:.1f}z"
+            for j in range(n_columns)
+            for start, n in _runs([row[j] == state for row in summary.map_rows])
+        ]
+        if path:
+            parts.append(Markup('<path class="{}" d="{}"/>').format(kind, "".join(path)))
+    for j, column in enumerate(summary.columns):
+        x = j * width
+        parts.append(_line("gap", x + width - 0.4, head, x + width - 0.4, head + MAP_HEIGHT))
+        if named:
+            words = Markup(
+                '<text class="name" transform="translate({:.1f} {}) rotate(-52)">{}</text>'
+            )
+            parts.append(words.format(x + width / 2 + 3, head - 6, cut(column.name, 16)))
+        parts.append(_rect("hover", x, head, width, MAP_HEIGHT, cut(column.name)))
+    label = "A map of the table: observed, imputed and kept cells"
+    return _svg(MAP_WIDTH + (MAP_SIDE if named else 0), head + MAP_HEIGHT + 2, label, parts, "map")
+
+
+def _runs(flags: Sequence[bool]) -> list[tuple[int, int]]:
+    """Start and length of each run of True."""
+    padded = np.diff(np.concatenate([[0], np.asarray(flags, dtype=np.int8), [0]]))
+    starts, ends = np.flatnonzero(padded == 1), np.flatnonzero(padded == -1)
+    return list(zip(starts.tolist(), (ends - starts).tolist(), strict=True))
+
+
+def history_chart(values: Sequence[float | None], label: str) -> Markup:
+    """A number per pass, as a line."""
+    points = [(k, value) for k, value in enumerate(values) if value is not None]
+    if len(points) < 2:
+        return Markup("")
+    most = max(1e-12, *(value for _, value in points))
+    last = max(1, len(values) - 1)
+    at = [
+        (k / last * (WIDTH - 12) + 6, HEIGHT - value / most * (HEIGHT - 12)) for k, value in points
+    ]
+    line = " ".join(f"{x:.1f},{y:.1f}" for x, y in at)
+    parts = [_line("base", 0, HEIGHT, WIDTH, HEIGHT)]
+    parts.append(Markup('<polyline class="history" points="{}"/>').format(line))
+    parts += [
+        Markup('<circle class="dot" cx="{:.1f}" cy="{:.1f}" r="3"/>').format(*xy) for xy in at
+    ]
+    parts.append(_text(0, HEIGHT + 15, "pass 1"))
+    parts.append(_text(WIDTH, HEIGHT + 15, f"pass {len(values)}", "end"))
+    parts.append(_text(WIDTH, 10, f"at most {most:.3g}", "end"))
+    return _svg(WIDTH, HEIGHT + FOOT, label, parts, "line")

@@ -1,0 +1,368 @@
+"""The numbers of a report: counts, distributions, what goes with what. No page, no frames."""
+
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from importlib.metadata import version
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from diffjoint.arrays import Values
+from diffjoint.explain import NO_REASON, plain_text
+from diffjoint.report.drivers import Driver, Splitter
+from diffjoint.report.findings import Findings
+from diffjoint.report.words import coded_text, cut
+from diffjoint.table import Column, Kind, cells_of, fill_column
+
+MOST_REVIEWED = 2_000
+"""Cells listed for review, the most doubtful first."""
+MOST_LEVELS = 8
+"""Levels shown of a column; the others are shown together."""
+MOST_BINS = 24
+MAP_ROWS = 160
+MAP_CELLS = 24_000
+"""The map has as many rows, or fewer if the table is wide."""
+OUTER = 0.005
+"""Share of the observed numbers beyond each end of a distribution's range."""
+GRID = np.arange(101) / 100
+"""Thresholds that can be tried."""
+OBSERVED, IMPUTED, KEPT, LEFT = range(4)
+"""What a cell of the map is; left: empty in a column that is carried along."""
+PACKAGES = ("diffjoint", "numpy", "pandas", "scikit-learn", "torch", "narwhals", "pyarrow")
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """Observed and imputed values of a column, side by side.
+
+    Attributes
+    ----------
+    labels : tuple of str
+        Levels, or the edges of the bins: one more than there are counts.
+    observed, imputed : tuple of int
+        Cells in each level or bin.
+    is_binned : bool
+    n_others : int
+        Levels that the last label stands for, if it stands for many.
+    """
+
+    labels: tuple[str, ...]
+    observed: tuple[int, ...]
+    imputed: tuple[int, ...]
+    is_binned: bool
+    n_others: int = 0
+
+
+@dataclass(frozen=True)
+class ColumnSummary:
+    """What became of one column.
+
+    Attributes
+    ----------
+    name, kind, values : str
+    is_searched : bool
+        Whether its missing cells may be meaningful.
+    n_missing, n_kept, n_imputed, n_left, n_review : int
+        Cells that were missing; kept as NA, filled, left as they were; to be reviewed.
+    n_settled_kept : int
+        Kept cells that something else than the probability settles, such as a rule.
+    likely : tuple of int
+        Judged cells by P(meaningful): at 0, and in each hundredth up to 1 (upper end included).
+    distribution : Distribution or None
+    drivers : tuple of Driver
+    """
+
+    name: str
+    kind: str
+    values: str
+    is_searched: bool
+    n_missing: int
+    n_kept: int = 0
+    n_imputed: int = 0
+    n_left: int = 0
+    n_review: int = 0
+    n_settled_kept: int = 0
+    likely: tuple[int, ...] = ()
+    distribution: Distribution | None = None
+    drivers: tuple[Driver, ...] = ()
+
+
+@dataclass(frozen=True)
+class ReviewCell:
+    """One cell that a person should look at.
+
+    Attributes
+    ----------
+    row : int
+        The row's position.
+    index : str
+        The row's label, where it says more than the position.
+    column : str
+    probability : float
+    call : str
+    imputed : str
+        What it was filled with; empty if it is kept.
+    reason : str
+    is_settled : bool
+        Whether a rule decides the call, whatever the probability is.
+    """
+
+    row: int
+    index: str
+    column: str
+    probability: float
+    call: str
+    imputed: str
+    reason: str
+    is_settled: bool
+
+
+@dataclass(frozen=True)
+class Summary:
+    """All that a report says, in numbers and words; :meth:`to_dict` is for JSON.
+
+    Attributes
+    ----------
+    title : str
+    n_rows, n_columns, n_observed, n_kept, n_imputed, n_left, n_review : int
+    is_probability : bool
+        False: the detector gives scores.
+    threshold : float
+    band : pair of float or None
+    columns : tuple of ColumnSummary
+        As the table has them.
+    map_rows : tuple of str
+        Rows of the table, a digit per cell: 0 observed, 1 imputed, 2 kept, 3 left.
+    review : tuple of ReviewCell
+        The most doubtful first; at most ``MOST_REVIEWED``.
+    doubts : tuple of str
+    history : tuple of dict
+    settings, versions : dict
+    """
+
+    title: str
+    n_rows: int
+    n_columns: int
+    n_observed: int
+    n_kept: int
+    n_imputed: int
+    n_left: int
+    n_review: int
+    is_probability: bool
+    threshold: float
+    band: tuple[float, float] | None
+    columns: tuple[ColumnSummary, ...]
+    map_rows: tuple[str, ...]
+    review: tuple[ReviewCell, ...]
+    doubts: tuple[str, ...]
+    history: tuple[Mapping[str, Any], ...]
+    settings: Mapping[str, str] = field(default_factory=dict)
+    versions: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def n_cells(self) -> int:
+        """Cells of the table."""
+        return self.n_rows * self.n_columns
+
+    @property
+    def n_missing(self) -> int:
+        """Cells that were empty."""
+        return self.n_kept + self.n_imputed + self.n_left
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return asdict(self)
+
+
+def summarize(findings: Findings, title: str) -> Summary:
+    """Count, bin and order everything that the report shows."""
+    table, schema = findings.table, findings.schema
+    splitter = Splitter(findings.values, findings.gaps, schema)
+    place = {int(position): j for j, position in enumerate(schema.modelled_positions)}
+    columns = tuple(
+        _column(findings, place[position], splitter)
+        if position in place
+        else _carried(column, int(table.missing(position).sum()))
+        for position, column in enumerate(schema.columns)
+    )
+    n_kept, n_imputed, n_left = (
+        sum(getattr(column, name) for column in columns)
+        for name in ("n_kept", "n_imputed", "n_left")
+    )
+    return Summary(
+        title=title,
+        n_rows=table.n_rows,
+        n_columns=table.n_columns,
+        n_observed=table.n_rows * table.n_columns - n_kept - n_imputed - n_left,
+        n_kept=n_kept,
+        n_imputed=n_imputed,
+        n_left=n_left,
+        n_review=int(findings.review.sum()),
+        is_probability=findings.asked is not None,
+        threshold=findings.threshold,
+        band=findings.band,
+        columns=columns,
+        map_rows=_map(findings),
+        review=_review(findings),
+        doubts=tuple(findings.doubts),
+        history=tuple(dict(done) for done in findings.history),
+        settings={name: cut(str(value), 200) for name, value in findings.settings.items()},
+        versions=_versions(),
+    )
+
+
+def _carried(column: Column, n_missing: int) -> ColumnSummary:
+    words = column.in_words()
+    return ColumnSummary(column.name, str(column.kind), words, False, n_missing, n_left=n_missing)
+
+
+def _column(findings: Findings, j: int, splitter: Splitter) -> ColumnSummary:
+    column = findings.schema.modelled[j]
+    gaps, called, judged = (
+        cells[:, j] for cells in (findings.gaps, findings.called, findings.judged)
+    )
+    kept = gaps & called
+    n_missing, n_kept = int(gaps.sum()), int(kept.sum())
+    is_searched = j in findings.searched
+    likely: tuple[int, ...] = ()
+    if is_searched:
+        bins = np.searchsorted(GRID, findings.probability[judged, j], side="left")
+        likely = tuple(np.bincount(bins, minlength=len(GRID)).tolist())
+    return ColumnSummary(
+        column.name,
+        str(column.kind),
+        column.in_words(),
+        is_searched,
+        n_missing,
+        n_kept,
+        n_missing - n_kept,
+        0,
+        int(findings.review[:, j].sum()),
+        int((kept & ~judged).sum()),
+        likely,
+        _distribution(findings.values[:, j], ~gaps, gaps & ~called, column) if n_missing else None,
+        splitter.drivers(kept, j) if n_kept else (),
+    )
+
+
+def _distribution(
+    values: Values, observed: NDArray[np.bool_], imputed: NDArray[np.bool_], column: Column
+) -> Distribution | None:
+    seen, filled = values[observed & ~np.isnan(values)], values[imputed]
+    if not len(seen):
+        return None
+    if column.is_categorical:
+        return _of_levels(seen.astype(np.int64), filled.astype(np.int64), column)
+    edges = _edges(seen, column)
+    clipped = (np.clip(cells, edges[0], edges[-1]) for cells in (seen, filled))
+    counts = [np.histogram(cells, edges)[0].tolist() for cells in clipped]
+    labels = tuple(coded_text(column, edge) for edge in edges)
+    return Distribution(labels, tuple(counts[0]), tuple(counts[1]), is_binned=True)
+
+
+def _of_levels(seen: NDArray[np.int64], filled: NDArray[np.int64], column: Column) -> Distribution:
+    """The commonest levels, the others together."""
+    n_levels = len(column.levels)
+    counts = [np.bincount(cells, minlength=n_levels) for cells in (seen, filled)]
+    order = np.argsort(-(counts[0] + counts[1]), kind="stable")
+    top, others = order[:MOST_LEVELS], order[MOST_LEVELS:]
+    labels = [cut(coded_text(column, code)) for code in top]
+    shown = [count[top].tolist() for count in counts]
+    if len(others):
+        labels.append(f"{len(others):,} other levels")
+        shown = [[*part, int(n[others].sum())] for part, n in zip(shown, counts, strict=True)]
+    seen_in, filled_in = map(tuple, shown)
+    return Distribution(tuple(labels), seen_in, filled_in, is_binned=False, n_others=len(others))
+
+
+def _edges(seen: Values, column: Column) -> Values:
+    """Bins over nearly all observed numbers; as wide as whole steps where there are steps."""
+    low, high = np.quantile(seen, [OUTER, 1 - OUTER])
+    if column.kind is Kind.INTEGER:
+        low, high = np.floor(low), np.ceil(high) + 1
+        width = max(1.0, np.ceil((high - low) / MOST_BINS))
+        return np.asarray(low + width * np.arange(int(np.ceil((high - low) / width)) + 1))
+    if high <= low:
+        low, high = low - 0.5, high + 0.5
+    edges = np.linspace(low, high, MOST_BINS + 1)
+    return edges if np.all(np.diff(edges) > 0) else np.array([low, np.nextafter(high, np.inf)])
+
+
+def _map(findings: Findings) -> tuple[str, ...]:
+    """Some rows, evenly spaced, those that miss the same side by side."""
+    table = findings.table
+    n_shown = max(20, min(MAP_ROWS, MAP_CELLS // max(1, table.n_columns), table.n_rows))
+    rows = np.unique(np.linspace(0, table.n_rows - 1, n_shown).astype(np.intp))
+    states = np.zeros((len(rows), table.n_columns), dtype=np.int64)
+    for position, column in enumerate(findings.schema.columns):
+        if not column.is_modelled:
+            states[:, position] = LEFT * table.missing(position)[rows]
+    gaps, called = findings.gaps[rows], findings.called[rows]
+    states[:, findings.schema.modelled_positions] = np.where(
+        gaps, np.where(called, KEPT, IMPUTED), OBSERVED
+    )
+    by_kept = np.argsort((states == KEPT).sum(axis=0), kind="stable")
+    keys = [*(states == IMPUTED).T[::-1], *(states == KEPT).T[by_kept]]
+    ordered = states[np.lexsort(keys)[::-1]]
+    return tuple("".join(map(str, row)) for row in ordered.tolist())
+
+
+def _review(findings: Findings) -> tuple[ReviewCell, ...]:
+    cells = np.argwhere(findings.review)
+    doubt = np.abs(findings.probability[findings.review] - 0.5)
+    cells = cells[np.argsort(doubt, kind="stable")[:MOST_REVIEWED]]
+    if not len(cells):
+        return ()
+    rows, columns = cells.T.tolist()
+    reasons = [NO_REASON] * len(cells)
+    if findings.asked is not None:
+        why = findings.asked.explain(list(zip(rows, columns, strict=True)))
+        reasons = [explanation.reason for explanation in why]
+    filled = _filled(findings, cells)
+    index = _index(findings, rows)
+    return tuple(
+        ReviewCell(
+            i,
+            index[n],
+            findings.schema.modelled[j].name,
+            float(findings.probability[i, j]),
+            "meaningful" if findings.called[i, j] else "lost",
+            "" if findings.called[i, j] else filled[n],
+            reasons[n],
+            not bool(findings.judged[i, j]),
+        )
+        for n, (i, j) in enumerate(zip(rows, columns, strict=True))
+    )
+
+
+def _filled(findings: Findings, cells: NDArray[np.intp]) -> list[str]:
+    """What some cells are filled with, or would be, as the completed table has it."""
+    texts = [""] * len(cells)
+    for j in np.unique(cells[:, 1]).tolist():
+        places = np.flatnonzero(cells[:, 1] == j)
+        rows = cells[places, 0]
+        position = findings.schema.modelled_positions[j]
+        series = findings.table.column(int(position))[rows.tolist()]
+        everything = np.arange(len(rows))
+        column = findings.schema.modelled[j]
+        filled = fill_column(series, column, everything, findings.values[rows, j])
+        for place, value in zip(places.tolist(), cells_of(filled, everything), strict=True):
+            texts[place] = cut(plain_text(value), 80)
+    return texts
+
+
+def _index(findings: Findings, rows: Sequence[int]) -> list[str]:
+    """Labels of some rows; empty where there are none beyond the position."""
+    table = findings.table
+    if table.is_array or not table.frame.implementation.is_pandas_like():
+        return [""] * len(rows)
+    labels = nw.to_native(table.frame).index[list(rows)].tolist()
+    texts = [cut(str(label)) for label in labels]
+    return ["" if text == str(row) else text for text, row in zip(texts, rows, strict=True)]
+
+
+def _versions() -> dict[str, str]:
+    return {"Python": platform.python_version(), **{name: version(name) for name in PACKAGES}}
