@@ -1,0 +1,86 @@
+"""This package: the default, Diff-Joint as published, and DiffPuter (the joint model off)."""
+
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Self
+
+import pandas as pd
+
+from benchmarks.methods.base import Method
+from diffjoint import SelectiveImputer
+
+NO_DRAWS: dict[str, Any] = {"n_draws": 1, "max_epochs": 1, "n_steps": 2, "width": 8}
+"""Calls and values of the default do not depend on the diffusion model, which is for draws."""
+REDUCED_INPAINT: dict[str, Any] = {"preset": "fast", "n_draws": 20, "n_inpaint_repeats": 5}
+"""The paper's detector and sampler: two passes of 20 draws, 10 noise levels, 5 repeats."""
+DIFFPUTER: dict[str, Any] = {
+    "preset": "fast",
+    "sampler": "inpaint",
+    "joint": False,
+    "n_draws": 10,
+    "n_inpaint_repeats": 5,
+}
+"""DiffPuter's ten draws; passes, noise levels and repeats as above."""
+
+
+class Diffusion(Method):
+    """SelectiveImputer with some settings.
+
+    Parameters
+    ----------
+    column_kinds : dict
+    settings
+        Passed to the imputer.
+    """
+
+    def __init__(self, column_kinds: Mapping[str, str], **settings: Any) -> None:
+        super().__init__(column_kinds)
+        self.settings = settings
+
+    def _new(self, mm_columns: Sequence[str], seed: int) -> SelectiveImputer:
+        searched = [] if self.settings.get("joint") is False else list(mm_columns)
+        return SelectiveImputer(
+            searched,
+            column_kinds=self.column_kinds,
+            random_state=seed,
+            unseen="keep",
+            **self.settings,
+        )
+
+    def fit(self, table: pd.DataFrame, mm_columns: Sequence[str], seed: int) -> Self:
+        """Fit the imputer."""
+        self.imputer = self._new(mm_columns, seed)
+        with _doubts_aside():
+            self.imputer.fit(table)
+        return self
+
+    def fit_transform(
+        self, table: pd.DataFrame, mm_columns: Sequence[str], seed: int
+    ) -> pd.DataFrame:
+        """Fit the imputer and complete the table without drawing twice."""
+        self.imputer = self._new(mm_columns, seed)
+        with _doubts_aside():
+            completed: pd.DataFrame = self.imputer.fit_transform(table)
+        return completed
+
+    def transform(self, table: pd.DataFrame) -> pd.DataFrame:
+        """The completed table."""
+        return self.transform_with_probability(table)[0]
+
+    def transform_with_probability(
+        self, table: pd.DataFrame
+    ) -> tuple[pd.DataFrame, pd.DataFrame | None]:
+        """The completed table; P(meaningful) unless the draws decide, whose score is none."""
+        result = self.imputer.impute(table)
+        says = self.imputer.mm_columns_ and self.settings.get("detector") != "paper"
+        return result.table, result.probability if says else None
+
+
+
+@contextmanager
+def _doubts_aside() -> Iterator[None]:
+    """What an imputer warns of is known here: the tables are what they are."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        yield
