@@ -34,6 +34,8 @@ class Entry:
         The package it needs beyond this one's, if any.
     selective : bool
         Whether it keeps cells as NA.
+    by_pass : bool
+        Whether it is scored after each of its passes.
     """
 
     label: str
@@ -41,6 +43,7 @@ class Entry:
     make: Callable[[Mapping[str, str]], Method]
     needs: str = ""
     selective: bool = False
+    by_pass: bool = False
 
     @property
     def can_run(self) -> bool:
@@ -115,6 +118,13 @@ METHODS: dict[str, Entry] = {
         "the same, one pass",
         lambda kinds: Diffusion(kinds, detector="paper", **REDUCED_INPAINT, n_iterations=1),
         selective=True,
+    ),
+    "diffjoint_paper_5": Entry(
+        "Diff-Joint, pass by pass",
+        "the same, five passes, scored after each",
+        lambda kinds: Diffusion(kinds, detector="paper", **REDUCED_INPAINT, n_iterations=5),
+        selective=True,
+        by_pass=True,
     ),
     **{
         f"diffjoint_paper_{rule}": Entry(

@@ -1,7 +1,7 @@
 """What every method can do: learn from a table, and complete it or another."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -46,6 +46,10 @@ class Method(ABC):
     ) -> tuple[pd.DataFrame, pd.DataFrame | None]:
         """The completed table, and P(meaningful) of each cell where the method says it."""
         return self.transform(table), None
+
+    def watch(self, table: pd.DataFrame, seen: Callable[[pd.DataFrame], object]) -> None:
+        """Have ``seen`` called with the completed table after each pass of ``fit``."""
+        raise NotImplementedError(f"{type(self).__name__} makes no passes that can be watched.")
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
-"""This package: the default, Diff-Joint as published, and DiffPuter (the joint model off)."""
+"""Methods of this package: the default, Diff-Joint as published, DiffPuter (joint model off)."""
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Self
 
@@ -37,6 +37,11 @@ class Diffusion(Method):
     def __init__(self, column_kinds: Mapping[str, str], **settings: Any) -> None:
         super().__init__(column_kinds)
         self.settings = settings
+        self.callback: Callable[[SelectiveImputer], object] | None = None
+
+    def watch(self, table: pd.DataFrame, seen: Callable[[pd.DataFrame], object]) -> None:
+        """Complete a table after each pass."""
+        self.callback = lambda imputer: seen(imputer.transform(table))
 
     def _new(self, mm_columns: Sequence[str], seed: int) -> SelectiveImputer:
         searched = [] if self.settings.get("joint") is False else list(mm_columns)
@@ -45,6 +50,7 @@ class Diffusion(Method):
             column_kinds=self.column_kinds,
             random_state=seed,
             unseen="keep",
+            callback=self.callback,
             **self.settings,
         )
 
@@ -75,7 +81,6 @@ class Diffusion(Method):
         result = self.imputer.impute(table)
         says = self.imputer.mm_columns_ and self.settings.get("detector") != "paper"
         return result.table, result.probability if says else None
-
 
 
 @contextmanager

@@ -101,7 +101,7 @@ class MaskedAutoencoder(CodedMethod):
         with torch.no_grad():
             parts = [
                 self.network.read(*self.network(values[rows], observed[rows], observed[rows]))
-                for rows in torch.arange(len(values)).split(N_ROWS_AT_ONCE)
+                for rows in torch.split(torch.arange(len(values)), N_ROWS_AT_ONCE)
             ]
         said = torch.cat(parts).double().numpy() * self.spread + self.centre
         return np.where(np.isnan(codes), said, codes)
@@ -177,7 +177,8 @@ class Network(nn.Module):
     def blocks(self, logits: Tensor) -> dict[int, Tensor]:
         """The logits of each categorical column."""
         columns = [j for j, n in enumerate(self.n_levels) if n]
-        parts = logits.split([self.n_levels[j] for j in columns], dim=1) if columns else ()
+        sizes = [self.n_levels[j] for j in columns]
+        parts = torch.split(logits, sizes, dim=1) if columns else ()
         return dict(zip(columns, parts, strict=True))
 
     def read(self, numbers: Tensor, logits: Tensor) -> Tensor:
@@ -214,10 +215,11 @@ def _train(
     n_steps = -(-len(values) // budget.batch_size)
     for epoch in range(budget.epochs):
         order = torch.randperm(len(values), generator=generator)
-        for step, rows in enumerate(order.split(budget.batch_size)):
+        for step, rows in enumerate(torch.split(order, budget.batch_size)):
             optimiser.param_groups[0]["lr"] = rate_at(epoch + step / n_steps, budget)
             visible = copy_mask(observed[rows], observed, budget.copy_share, generator)
-            errors = network.errors(*network(values[rows], observed[rows], visible), values[rows])
+            numbers, logits = network(values[rows], observed[rows], visible)
+            errors = network.errors(numbers, logits, values[rows])
             hidden = observed[rows] & ~visible
             loss = _mean_over(errors, hidden) + _mean_over(errors, visible)
             optimiser.zero_grad()
