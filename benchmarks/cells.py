@@ -78,7 +78,14 @@ Result = dict[str, Any]
 def read(cell: Cell, folder: Path) -> Result | None:
     """The result of a cell, if there is one."""
     path = folder / cell.path
-    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
+    return _load(path, path.stat().st_mtime_ns) if path.exists() else None
+
+
+@lru_cache(maxsize=10_000)
+def _load(path: Path, written: int) -> Result:
+    """A result file as it was written then; tables ask for it again and again."""
+    result: Result = json.loads(path.read_text(encoding="utf-8"))
+    return result
 
 
 def run(cell: Cell, folder: Path) -> Result:

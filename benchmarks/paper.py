@@ -33,8 +33,9 @@ from benchmarks.cells import (
     run,
     seconds_by_kind,
 )
+from benchmarks.methods import METHODS
 from benchmarks.pages import DOCS, show_in, write
-from benchmarks.published import published
+from benchmarks.published import published, rounded
 from benchmarks.tables import FULL, QUICK, TABLES, Size, Table
 from benchmarks.tables.grid import failures, gather, score
 from benchmarks.tables.limits import limit
@@ -116,23 +117,31 @@ def _result_of(future: "Future[Result]", cell: Cell, folder: Path) -> Result:
     return future.result()
 
 
-def show(tables: Sequence[Table], size: Size, folder: Path, pictures: Path) -> dict[str, str]:
-    """Every table as Markdown, by name; all as one HTML page, and the pictures, in a folder."""
-    pictures.mkdir(parents=True, exist_ok=True)
-    made, page = {}, [f"<!doctype html><meta charset='utf-8'><title>Results</title>{STYLE}\n"]
+def markdown(table: Table, size: Size, folder: Path) -> str:
+    """A table as the documentation shows it, with its picture, and what failed."""
+    texts = [grid.markdown() for grid in table.grids(size, folder)]
+    if table.draw is not None:
+        texts.append(f"![{table.name}](results/{table.name}.png)\n")
+    wrong = failures(table.cells(size), folder)
+    return "\n".join([*texts, *(["".join(wrong)] if wrong else [])])
+
+
+def write_page(tables: Sequence[Table], size: Size, folder: Path, shown: Path) -> None:
+    """All tables as one HTML page, and the pictures beside it."""
+    shown.mkdir(parents=True, exist_ok=True)
+    page = [f"<!doctype html><meta charset='utf-8'><title>Results</title>{STYLE}\n"]
     for table in tables:
-        grids = table.grids(size, folder)
-        texts = [grid.markdown() for grid in grids]
-        page += [grid.html() for grid in grids]
+        page += [grid.html() for grid in table.grids(size, folder)]
         if table.draw is not None:
-            name = f"{table.name}.png"
-            table.draw(size, folder, pictures / name)
-            texts.append(f"![{table.name.replace('_', ' ')}]({pictures.name}/{name})\n")
-            page.append(f"<img src='{name}' alt='{table.name}'>\n")
-        wrong = failures(table.cells(size), folder)
-        made[table.name] = "\n".join([*texts, *(["".join(wrong)] if wrong else [])])
-    write(pictures / "tables.html", "".join(page))
-    return made
+            table.draw(size, folder, shown / f"{table.name}.png")
+            page.append(f"<img src='{table.name}.png' alt='{table.name}'>\n")
+    write(shown / "tables.html", "".join(page))
+
+
+def methods_table() -> str:
+    """What each method is."""
+    lines = [f"| {m.label} | {m.about} |\n" for m in METHODS.values()]
+    return "| method | what it is here |\n| --- | --- |\n" + "".join(lines)
 
 
 def summary(size: Size, folder: Path) -> str | None:
@@ -146,8 +155,9 @@ def summary(size: Size, folder: Path) -> str | None:
             return None
         where = {"method": "diffjoint_paper", "mechanism": "mcar", "ratio": ratio}
         paper = published("method_comparison", "acc", **where)
+        theirs = "-" if paper is None else rounded(paper, 1)
         best = limit("ACC", "mcar", ratio)
-        lines.append(f"| {ratio}% | {paper:.1f} | {found.mean:.1f} | {best:.1f} |\n")
+        lines.append(f"| {ratio}% | {theirs} | {found.mean:.1f} | {best:.1f} |\n")
     return "".join(lines)
 
 
@@ -192,14 +202,18 @@ def main(arguments: list[str] | None = None) -> None:
         _run_and_tell(chosen, cells, folder, options)
     everything = replace(size, methods=FULL.methods)
     is_official = folder == RESULTS
-    made = show(tables, everything, folder, DOCS / "results" if is_official else folder / "shown")
-    for name, text in made.items():
-        print(f"\n## {name}\n\n{text}")
+    for table in tables:
+        text = markdown(table, everything, folder)
+        print(f"\n## {table.name}\n\n{text}")
         if is_official:
-            show_in(name, text)
-    headline = summary(everything, folder)
-    if is_official and headline:
-        show_in("summary", headline, README)
+            show_in(table.name, text)
+    # The page always has every table, also when some are asked for.
+    write_page(TABLES, everything, folder, DOCS / "results" if is_official else folder / "shown")
+    if is_official:
+        show_in("methods", methods_table())
+        headline = summary(everything, folder)
+        if headline:
+            show_in("summary", headline, README)
 
 
 def _run_and_tell(

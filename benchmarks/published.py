@@ -1,6 +1,7 @@
 """What the paper reports, from one file."""
 
 import tomllib
+from decimal import ROUND_HALF_UP, Decimal
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -30,3 +31,15 @@ def published(table: str, measure: str, **where: Any) -> float | None:
     if len(found) > 1:
         raise ValueError(f"{FILE.name}: {len(found)} rows of {table} have {where}; expected one.")
     return found[0].get(measure) if found else None
+
+
+def rounded(value: float, digits: int) -> str:
+    """A printed number with fewer digits, halves up: binary fractions would take some down.
+
+    Examples
+    --------
+    >>> rounded(69.35, 1), f"{69.35:.1f}"
+    ('69.4', '69.3')
+    """
+    step = Decimal(1).scaleb(-digits)
+    return str(Decimal(str(value)).quantize(step, ROUND_HALF_UP))

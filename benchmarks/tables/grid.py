@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 
 from benchmarks.cells import Cell, Result, read
+from benchmarks.published import rounded
 
 NOTHING = "-"
 Get = Callable[[Result], float]
@@ -151,7 +152,8 @@ class Grid:
 def _text(shown: Shown, column: Column, mark: Callable[[str], str], with_published: bool) -> str:
     parts = [mark(ours_text(shown, column.digits))]
     if with_published:
-        parts.insert(0, _number(shown.published, column.digits))
+        theirs = shown.published
+        parts.insert(0, NOTHING if theirs is None else rounded(theirs, column.digits))
     if shown.limit is not None:
         parts.append(_number(shown.limit, column.digits))
     return " / ".join(parts)
