@@ -180,7 +180,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--budget", type=float, help="minutes after which no cell is started")
     parser.add_argument("--tables", help="some tables, with commas: " + names_of(TABLES))
     parser.add_argument("--methods", help="some methods, with commas")
-    parser.add_argument("--mechanisms", default="mcar,mar,mnar", help="some mechanisms")
+    parser.add_argument("--mechanisms", help="some mechanisms, with commas")
+    parser.add_argument("--ratios", help="some ratios, with commas")
+    parser.add_argument("--seeds", help="some seeds, with commas")
+    parser.add_argument("--worlds", help="some worlds, with commas")
     parser.add_argument("--retry", action="store_true", help="run failed cells again")
     parser.add_argument("--results", type=Path, help="folder of the results")
     parser.add_argument("--stays", default=STAND_IN, choices=(STAND_IN, STAYS))
@@ -198,8 +201,7 @@ def main(arguments: list[str] | None = None) -> None:
     folder = options.results or (QUICK_RESULTS if options.quick else RESULTS)
     cells = wanted_cells(tables, size)
     if not options.show:
-        chosen = [cell for cell in cells if cell.mechanism in options.mechanisms.split(",")]
-        _run_and_tell(chosen, cells, folder, options)
+        _run_and_tell([c for c in cells if _is_asked_for(c, options)], cells, folder, options)
     everything = replace(size, methods=FULL.methods)
     is_official = folder == RESULTS
     for table in tables:
@@ -214,6 +216,17 @@ def main(arguments: list[str] | None = None) -> None:
         headline = summary(everything, folder)
         if headline:
             show_in("summary", headline, README)
+
+
+def _is_asked_for(cell: Cell, options: argparse.Namespace) -> bool:
+    """Whether a cell is among those to run; tables show all that there are."""
+    asked = (
+        (options.mechanisms, cell.mechanism),
+        (options.ratios, cell.ratio),
+        (options.seeds, cell.seed),
+        (options.worlds, cell.world),
+    )
+    return all(not names or str(value) in names.split(",") for names, value in asked)
 
 
 def _run_and_tell(

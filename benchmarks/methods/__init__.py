@@ -66,8 +66,8 @@ METHODS: dict[str, Entry] = {
     ),
     "boosted": Entry(
         "boosted trees",
-        "the loop of missForest with scikit-learn's histogram boosting, 100 trees, at most 3 "
-        "rounds",
+        "the loop of missForest with scikit-learn's histogram boosting, at most 100 trees, "
+        "stopped early, at most 3 rounds",
         lambda kinds: RoundRobin(kinds, boosted(100), n_rounds=3),
     ),
     "iterative": Entry(

@@ -19,8 +19,9 @@ from sklearn.ensemble import (
 
 from benchmarks.methods.base import Array, Bools, CodedMethod, filled_with, typical
 
-MakeModel = Callable[[bool, int], Any]
-"""From whether the column is categorical, and a seed."""
+RAREST = 20
+MakeModel = Callable[[Array, bool, int], Any]
+"""From the column's observed cells, whether they are levels, and a seed."""
 
 
 class RoundRobin(CodedMethod):
@@ -30,7 +31,7 @@ class RoundRobin(CodedMethod):
     ----------
     column_kinds : dict
     make_model : callable
-        A new classifier (True) or regressor (False).
+        A new classifier or regressor.
     n_rounds : int
         Rounds at most. As in missForest, the round before the first in which the changes of
         numbers and of levels both grow is the last.
@@ -70,7 +71,7 @@ class RoundRobin(CodedMethod):
     def _model(self, j: int, seen: Array, seed: int) -> Any:
         if self.coding.is_level[j] and len(np.unique(seen)) < 2:
             return DummyClassifier()
-        return self.make_model(bool(self.coding.is_level[j]), seed)
+        return self.make_model(seen, bool(self.coding.is_level[j]), seed)
 
     def complete_codes(self, codes: Array) -> Array:
         """The last round's models, as many times as there were rounds."""
@@ -103,7 +104,7 @@ def _grew(change: tuple[float, float], last: tuple[float, float]) -> bool:
 def forest(n_trees: int) -> MakeModel:
     """Random forests with missForest's least leaves: one row for levels, five for numbers."""
 
-    def make(classify: bool, seed: int) -> Any:
+    def make(seen: Array, classify: bool, seed: int) -> Any:
         if classify:
             return RandomForestClassifier(n_trees, random_state=seed)
         return RandomForestRegressor(
@@ -114,10 +115,11 @@ def forest(n_trees: int) -> MakeModel:
 
 
 def boosted(n_trees: int) -> MakeModel:
-    """Histogram gradient boosting."""
+    """Histogram gradient boosting; stopped early unless a level is too rare to be held out."""
 
-    def make(classify: bool, seed: int) -> Any:
+    def make(seen: Array, classify: bool, seed: int) -> Any:
         kind = HistGradientBoostingClassifier if classify else HistGradientBoostingRegressor
-        return kind(max_iter=n_trees, early_stopping=False, random_state=seed)
+        rarest = np.unique(seen, return_counts=True)[1].min() if classify else len(seen)
+        return kind(max_iter=n_trees, early_stopping=bool(rarest >= RAREST), random_state=seed)
 
     return make
