@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,7 @@ from benchmarks.downstream import choose_settings, downstream_scores
 from benchmarks.methods import METHODS, Method
 from benchmarks.pages import write
 from diffjoint.metrics import lost_accuracy, lost_errors, mm_scores, token_accuracy
-from diffjoint.simulate import World, make_world
+from diffjoint.simulate import WORLDS, World, make_world
 
 RESULTS = Path(__file__).parent / "results" / "cells"
 TRUTH = "true_table"
@@ -90,7 +90,7 @@ def _load(path: Path, written: int) -> Result:
 
 def run(cell: Cell, folder: Path) -> Result:
     """Measure a cell and write its result, or that and why it failed."""
-    start = perf_counter()
+    start, cpu_start = perf_counter(), process_time()
     try:
         result = measure(cell, folder)
     except Exception as error:  # one cell's failure is its result, and must not end the others
@@ -101,6 +101,7 @@ def run(cell: Cell, folder: Path) -> Result:
             "error": f"{type(error).__name__}: {lines[0]}",
             "where": f"{Path(place.filename).name}:{place.lineno}",
         }
+    result["cpu_seconds"] = round(process_time() - cpu_start, 2)
     return _write(cell, result, perf_counter() - start, folder)
 
 
@@ -251,8 +252,11 @@ def _settings(cell: Cell, world: World, target: str, folder: Path) -> dict[str, 
 
 
 def can_run(cell: Cell) -> bool:
-    """Whether what the cell's method needs is installed."""
-    return cell.method == TRUTH or METHODS[cell.method].can_run
+    """Whether what its method needs is installed, and the table it is about is here."""
+    source = WORLDS[cell.world].source
+    data = os.environ.get("DIFFJOINT_DATA")
+    is_here = source is None or bool(data and (Path(data) / source.folder).is_dir())
+    return is_here and (cell.method == TRUTH or METHODS[cell.method].can_run)
 
 
 def seconds_by_kind(cells: Iterable[Cell], folder: Path) -> dict[tuple[str, str, int], float]:

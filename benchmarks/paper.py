@@ -209,9 +209,11 @@ def main(arguments: list[str] | None = None) -> None:
         print(f"\n## {table.name}\n\n{text}")
         if is_official:
             show_in(table.name, text)
-    # The page always has every table, also when some are asked for.
-    write_page(TABLES, everything, folder, DOCS / "results" if is_official else folder / "shown")
-    if is_official:
+    if not is_official:
+        write_page(tables, everything, folder, folder / "shown")
+    else:
+        # The page always has every table, also when some are asked for.
+        write_page(TABLES, everything, folder, DOCS / "results")
         show_in("methods", methods_table())
         headline = summary(everything, folder)
         if headline:

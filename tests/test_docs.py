@@ -11,11 +11,14 @@ from benchmarks import (
     bayes_limit,
     calls,
     calls_columns,
+    cells,
     check_limit,
     downstream,
+    paper,
     reduced_paper,
     worlds,
 )
+from benchmarks.tables import FULL, TABLES
 
 from diffjoint.errors import FileError
 from diffjoint.simulate import WORLDS, make_world
@@ -45,6 +48,12 @@ def test_the_results_page_shows_the_result_files():
 )
 def test_the_results_page_shows_the_measured_tables(made):
     shown = made.markdown(pd.read_csv(made.RESULTS))
+    assert shown in (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)
+def test_the_results_page_shows_the_papers_tables(table):
+    shown = paper.markdown(table, FULL, cells.RESULTS)
     assert shown in (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
 
 

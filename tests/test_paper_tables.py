@@ -72,7 +72,7 @@ def check_completed(world, seen, completed, selective):
             assert {*completed[name].dropna()} <= {*world.truth[name].dropna()}
 
 
-@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.parametrize("name", [name for name in SMALL if name != "diffjoint"])
 def test_a_method_completes_seen_and_new_rows(name):
     world = household_survey(200, loss_rate=0.2)
     seen = world.observed_table
@@ -235,12 +235,12 @@ def test_a_selective_cell_says_how_sure_it_is(tmp_path, monkeypatch):
         METHODS, "diffjoint", replace(METHODS["diffjoint"], make=SMALL["diffjoint"])
     )
     monkeypatch.setattr(downstream, "GRID", {"max_depth": (3,), "n_estimators": (20,)})
-    result = cells.run(Cell("diffjoint", "bayesian-network", "mcar", 20, 0, 500), tmp_path)
+    result = cells.run(Cell("diffjoint", "bayesian-network", "mcar", 20, 0, 200), tmp_path)
     assert result["status"] == "done", result
-    assert sum(result["calibration"]["n"]) > 50
+    assert sum(result["calibration"]["n"]) > 30
     assert 0 < result["scores"]["brier"] < 0.25
     assert set(result["downstream"]) == {"D2", "D3"}
-    truth = cells.run(Cell(cells.TRUTH, "bayesian-network", "mcar", 20, 0, 500), tmp_path)
+    truth = cells.run(Cell(cells.TRUTH, "bayesian-network", "mcar", 20, 0, 200), tmp_path)
     assert truth["downstream"]["D3"]["macro_f1"] > 50
 
 
@@ -311,3 +311,13 @@ def test_a_score_that_a_result_lacks_is_shown_as_none(tmp_path):
     path.parent.mkdir(parents=True)
     path.write_text(json.dumps({"status": "done", "scores": {}}))
     assert ours_text(gather([cell], score("auc"), tmp_path), 1) == "-"
+
+
+def test_tables_that_are_not_here_are_not_run(monkeypatch, tmp_path):
+    cell = Cell("mean_mode", "thyroid-disease", "mcar", 10, 0)
+    monkeypatch.setenv("DIFFJOINT_DATA", str(tmp_path))
+    assert not cells.can_run(cell)
+    (tmp_path / "thyroid_sick").mkdir()
+    assert cells.can_run(cell)
+    monkeypatch.setitem(METHODS, "cacti", replace(METHODS["cacti"], needs="no_such_package"))
+    assert not cells.can_run(replace(cell, method="cacti"))

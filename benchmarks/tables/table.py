@@ -72,7 +72,7 @@ QUICK = Size(
     stand_in_rows=1_000,
     sample_rows=600,
     real_rows=600,
-    methods=("mean_mode", "iterative", "knn", "diffjoint"),
+    methods=("mean_mode", "knn", "diffjoint"),
 )
 
 
