@@ -167,7 +167,12 @@ def measure(cell: Cell, folder: Path) -> Result:
     start = perf_counter()
     completed, probability = method.transform_with_probability(test.observed_table)
     seconds = {"fit": round(fit_seconds, 2), "transform": round(perf_counter() - start, 2)}
-    result: Result = {"status": "done", "seconds": seconds, "scores": scores_of(test, completed)}
+    result: Result = {
+        "status": "done",
+        "settings": method.settings_used,
+        "seconds": seconds,
+        "scores": scores_of(test, completed),
+    }
     if passes:
         result["passes"] = passes
     if probability is not None:

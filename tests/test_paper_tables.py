@@ -195,7 +195,7 @@ def test_cells_resume_and_failed_ones_show(small, tmp_path, capsys):
     path = tmp_path / "bayesian-network-100" / "mean_mode" / "mar-20-0.json"
     result = json.loads(path.read_text())
     assert result["cell"]["seed"] == 0
-    assert {"versions", "machine", "seconds", "method"} <= set(result)
+    assert {"versions", "machine", "seconds", "method", "settings"} <= set(result)
     result["scores"]["acc"] = 12.34
     path.write_text(json.dumps(result))
     paper.main([*small, str(tmp_path)])
@@ -238,6 +238,7 @@ def test_a_selective_cell_says_how_sure_it_is(tmp_path, monkeypatch):
     result = cells.run(Cell("diffjoint", "bayesian-network", "mcar", 20, 0, 200), tmp_path)
     assert result["status"] == "done", result
     assert sum(result["calibration"]["n"]) > 30
+    assert (result["settings"]["detector"], result["settings"]["width"]) == ("evidence", 8)
     assert 0 < result["scores"]["brier"] < 0.25
     assert set(result["downstream"]) == {"D2", "D3"}
     truth = cells.run(Cell(cells.TRUTH, "bayesian-network", "mcar", 20, 0, 200), tmp_path)

@@ -47,6 +47,11 @@ class Method(ABC):
         """The completed table, and P(meaningful) of each cell where the method says it."""
         return self.transform(table), None
 
+    @property
+    def settings_used(self) -> dict[str, Any]:
+        """Its numbers, for the result file; of a fitted method."""
+        return {k: v for k, v in vars(self).items() if isinstance(v, int | float | str)}
+
     def watch(self, table: pd.DataFrame, seen: Callable[[pd.DataFrame], object]) -> None:
         """Have ``seen`` called with the completed table after each pass of ``fit``."""
         raise NotImplementedError(f"{type(self).__name__} makes no passes that can be watched.")

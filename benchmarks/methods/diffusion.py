@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from typing import Any, Self
 
 import pandas as pd
@@ -39,6 +40,11 @@ class Diffusion(Method):
         super().__init__(column_kinds)
         self.settings = settings
         self.callback: Callable[[SelectiveImputer], object] | None = None
+
+    @property
+    def settings_used(self) -> dict[str, Any]:
+        """Every number of the imputer, and how it decides."""
+        return {"detector": self.imputer.detector, **asdict(self.imputer.settings_)}
 
     def watch(self, table: pd.DataFrame, seen: Callable[[pd.DataFrame], object]) -> None:
         """Complete a table after each pass."""

@@ -11,7 +11,8 @@ a squared error, and hidden tokens are masked in attention, not cut out of the b
 import importlib
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -79,6 +80,11 @@ class MaskedAutoencoder(CodedMethod):
     ) -> None:
         super().__init__(column_kinds)
         self.budget, self.describe = budget, describe
+
+    @property
+    def settings_used(self) -> dict[str, Any]:
+        """The budget."""
+        return asdict(self.budget)
 
     def fit_codes(self, codes: Array, seed: int) -> None:
         """Train the network."""
