@@ -18,7 +18,8 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
 from multiprocessing import get_context
 from pathlib import Path
-from time import perf_counter
+from threading import Thread
+from time import perf_counter, sleep
 
 from benchmarks.cells import (
     RESULTS,
@@ -97,7 +98,7 @@ def run_all(
             yield cell, run(cell, folder)
         return
     while may_start():
-        with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+        with ProcessPoolExecutor(jobs, get_context("spawn"), _end_with_parent) as pool:
             running: dict[Future[Result], Cell] = {}
             broken = False
             while running or (may_start() and not broken):
@@ -108,6 +109,18 @@ def run_all(
                     cell = running.pop(future)
                     broken |= isinstance(future.exception(), BrokenProcessPool)
                     yield cell, _result_of(future, cell, folder)
+
+
+def _end_with_parent() -> None:
+    """Have a process end when the one that started it is gone, however that ended."""
+    parent = os.getppid()
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            sleep(2)
+        os._exit(1)
+
+    Thread(target=watch, daemon=True).start()
 
 
 def _result_of(future: "Future[Result]", cell: Cell, folder: Path) -> Result:

@@ -15,7 +15,7 @@ from benchmarks.methods.base import Blocks, Coding, Method
 from benchmarks.methods.diffusion import Diffusion
 from benchmarks.methods.masked_autoencoder import Budget, MaskedAutoencoder, copy_mask
 from benchmarks.methods.mice import MiceForest
-from benchmarks.methods.round_robin import RoundRobin, boosted, forest
+from benchmarks.methods.round_robin import GapsAsTheyAre, RoundRobin, boosted, forest
 from benchmarks.methods.simple import ForestOnCodes, Iterative, MeanMode, NearestNeighbours
 from benchmarks.published import published
 from benchmarks.tables import FULL, QUICK, TABLES, method_comparison
@@ -44,6 +44,7 @@ SMALL = {
     "missforest": lambda kinds: RoundRobin(kinds, forest(4), 2),
     "forest_on_codes": lambda kinds: ForestOnCodes(kinds, n_trees=2, n_rounds=2),
     "boosted": lambda kinds: RoundRobin(kinds, boosted(3), 2),
+    "boosted_gaps": lambda kinds: GapsAsTheyAre(kinds, boosted(3)),
     "iterative": Iterative,
     "knn": NearestNeighbours,
     "cmae": lambda kinds: MaskedAutoencoder(kinds, TINY),
@@ -114,6 +115,17 @@ def test_an_observed_level_that_was_never_seen_stays():
     new = pd.DataFrame({"k": ["z", None], "j": ["x", "x"]})
     filled = RoundRobin(kinds, forest(4), 1).fit(train, [], 0).transform(new)
     assert filled["k"].tolist() == ["z", "a"]
+
+
+@pytest.mark.parametrize(
+    "make", [MeanMode, NearestNeighbours, SMALL["boosted_gaps"], SMALL["cmae"]]
+)
+def test_a_column_of_which_nothing_was_seen_stays_empty(make):
+    kinds = {"k": "categorical", "j": "categorical", "x": "continuous"}
+    table = pd.DataFrame({"k": [np.nan] * 4, "j": ["x", "y", None, "x"], "x": [1.0, 2.0, 3.0, 4.0]})
+    filled = make(kinds).fit(table, [], 0).transform(table)
+    assert filled["k"].isna().all()
+    assert filled["j"].notna().all()
 
 
 def test_blocks_widen_and_narrow_without_loss():

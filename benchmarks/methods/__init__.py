@@ -12,7 +12,7 @@ from benchmarks.methods.base import Method
 from benchmarks.methods.diffusion import DIFFPUTER, NO_DRAWS, REDUCED_INPAINT, Diffusion
 from benchmarks.methods.masked_autoencoder import PAPER, MaskedAutoencoder, describe_by_name
 from benchmarks.methods.mice import MiceForest
-from benchmarks.methods.round_robin import RoundRobin, boosted, forest
+from benchmarks.methods.round_robin import GapsAsTheyAre, RoundRobin, boosted, forest
 from benchmarks.methods.simple import ForestOnCodes, Iterative, MeanMode, NearestNeighbours
 
 __all__ = ["METHODS", "Entry", "Method"]
@@ -69,6 +69,11 @@ METHODS: dict[str, Entry] = {
         "the loop of missForest with scikit-learn's histogram boosting, at most 100 trees, "
         "stopped early, at most 3 rounds",
         lambda kinds: RoundRobin(kinds, boosted(100), n_rounds=3),
+    ),
+    "boosted_gaps": Entry(
+        "boosted trees on gaps",
+        "the same boosting in one round, other columns' gaps left to the trees",
+        lambda kinds: GapsAsTheyAre(kinds, boosted(100)),
     ),
     "iterative": Entry(
         "IterativeImputer, ridge",

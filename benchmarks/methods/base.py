@@ -64,6 +64,7 @@ class Coding:
     Attributes
     ----------
     names : list of str
+        Columns of which something was seen; the others stay as they are.
     levels : dict
         The levels of categorical columns, sorted.
     whole : dict
@@ -77,7 +78,8 @@ class Coding:
     @classmethod
     def learn(cls, table: pd.DataFrame, kinds: Mapping[str, str]) -> "Coding":
         """The coding of a table's columns."""
-        names = [name for name, kind in kinds.items() if kind in MODELLED]
+        modelled = [name for name, kind in kinds.items() if kind in MODELLED]
+        names = [name for name in modelled if table[name].notna().any()]
         levels = {
             name: pd.Index(table[name].dropna().unique()).sort_values()
             for name in names

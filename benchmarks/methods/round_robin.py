@@ -85,6 +85,40 @@ class RoundRobin(CodedMethod):
         return filled
 
 
+class GapsAsTheyAre(CodedMethod):
+    """Each column from all others, whose gaps stay gaps: for models that take NaN.
+
+    Parameters
+    ----------
+    column_kinds : dict
+    make_model : callable
+        A new classifier or regressor.
+    """
+
+    def __init__(self, column_kinds: Mapping[str, str], make_model: MakeModel) -> None:
+        super().__init__(column_kinds)
+        self.make_model = make_model
+
+    def fit_codes(self, codes: Array, seed: int) -> None:
+        """A model for every column."""
+        self.models = []
+        for j, is_level in enumerate(self.coding.is_level):
+            seen = ~np.isnan(codes[:, j])
+            column, others = codes[seen, j], np.delete(codes[seen], j, axis=1)
+            single = is_level and len(np.unique(column)) < 2
+            model = DummyClassifier() if single else self.make_model(column, bool(is_level), seed)
+            self.models.append(model.fit(others, column))
+
+    def complete_codes(self, codes: Array) -> Array:
+        """What each model says of its column's gaps."""
+        completed = codes.copy()
+        for j, model in enumerate(self.models):
+            gaps = np.isnan(codes[:, j])
+            if gaps.any():
+                completed[gaps, j] = model.predict(np.delete(codes[gaps], j, axis=1))
+        return completed
+
+
 def _changes(before: Array, after: Array, missing: Bools, is_level: Bools) -> tuple[float, float]:
     """How much a round changed: numbers by squares, levels by the share of their cells."""
     numbers, levels = missing & ~is_level, missing & is_level

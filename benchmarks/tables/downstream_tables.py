@@ -13,12 +13,13 @@ METHODS = (
     "mean_mode",
     "missforest",
     "boosted",
+    "boosted_gaps",
     "cmae",
     "diffputer",
     "diffjoint_paper",
     "diffjoint",
 )
-ON_ALL_ROWS = ("mean_mode", "boosted", "diffjoint")
+ON_ALL_ROWS = ("mean_mode", "boosted_gaps", "diffjoint")
 ON_SOME_ROWS = ("mean_mode", "missforest", "boosted", "cacti", "diffputer", "diffjoint")
 MEASURES = {
     "macro_f1": "macro-F1",

@@ -13,6 +13,7 @@ METHODS = (
     "mean_mode",
     "iterative",
     "boosted",
+    "boosted_gaps",
     "miceforest",
     "knn",
     "missforest",

@@ -19,6 +19,7 @@ METHODS = (
     "iterative",
     "knn",
     "boosted",
+    "boosted_gaps",
     "miceforest",
     "missforest",
     "cmae",
