@@ -4,9 +4,11 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+JOBS ?= 2
+PAPER ?=
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: help setup demo test lint format clean
+.PHONY: help setup demo test lint format paper-quick paper clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/ -/'
@@ -30,6 +32,13 @@ lint: $(STAMP)  ## check style and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+paper-quick: $(STAMP)  ## a small version of every table of the paper, in minutes
+	$(BIN)/python -m benchmarks.paper --quick --jobs 2
+
+paper: $(STAMP)  ## every table of the paper: many hours; says how long, and goes on where it stopped
+	$(PIP) --editable '.[cacti]'
+	$(BIN)/python -m benchmarks.paper --jobs $(JOBS) $(PAPER)
 
 format: $(STAMP)  ## put the code in shape
 	$(BIN)/ruff check --fix .

@@ -17,9 +17,10 @@ from typing import Any
 
 import pandas as pd
 
-from benchmarks.bayes_limit import MECHANISMS, PAPER_ACC, RATIOS, SEEDS
+from benchmarks.bayes_limit import MECHANISMS, RATIOS, SEEDS
 from benchmarks.bayes_limit import RESULTS as LIMITS
 from benchmarks.pages import README, show_in, write
+from benchmarks.published import published
 from diffjoint import Imputation, SelectiveImputer
 from diffjoint.metrics import lost_accuracy, lost_errors, mm_scores, token_accuracy
 from diffjoint.simulate import World, make_world
@@ -153,7 +154,9 @@ def readme_table(results: pd.DataFrame) -> str:
     """ACC where cells are lost completely at random, beside the paper's and the limit."""
     ours, best = _means(results, ["acc"]), _means(pd.read_csv(LIMITS), ["ACC"])
     lines = ["| lost | paper | diffjoint | the best that can be known |\n|---|---|---|---|\n"]
-    for ratio, paper in zip(RATIOS, PAPER_ACC["mcar"], strict=True):
+    for ratio in RATIOS:
+        where = {"method": "diffjoint_paper", "mechanism": "mcar", "ratio": ratio}
+        paper = published("method_comparison", "acc", **where)
         at = "mcar", ratio
         lines.append(
             f"| {ratio}% | {paper:.2f} | {ours['acc'][at]:.1f} | {best['ACC'][at]:.1f} |\n"

@@ -20,6 +20,7 @@ from sklearn.model_selection import train_test_split
 from xgboost import XGBClassifier
 
 from benchmarks.pages import show_in, write
+from benchmarks.published import published
 from diffjoint.metrics import class_scores
 from diffjoint.simulate import World, bayesian_network
 
@@ -30,18 +31,6 @@ GRID = {"max_depth": (3, 6), "learning_rate": (0.05, 0.3), "n_estimators": (50, 
 RATIOS = (10, 20, 30, 40)
 SEEDS = range(5)
 MEASURES = ("macro_f1", "roc_auc", "rarity_weighted_f1", "accuracy")
-PAPER_MEAN_MODE = {
-    ("D2", 10): (46.50, 73.38, 40.21, 72.65),
-    ("D2", 20): (40.03, 69.54, 32.47, 71.25),
-    ("D2", 30): (37.12, 68.25, 28.97, 70.75),
-    ("D2", 40): (35.11, 70.68, 26.49, 70.89),
-    ("D3", 10): (41.69, 52.92, 36.32, 62.23),
-    ("D3", 20): (41.74, 52.83, 36.38, 62.27),
-    ("D3", 30): (41.21, 53.21, 35.76, 62.00),
-    ("D3", 40): (35.27, 53.15, 28.83, 59.69),
-}
-
-
 Settings = dict[str, Any]
 
 
@@ -159,8 +148,10 @@ def markdown(results: pd.DataFrame) -> str:
         ours = " | ".join(f"{cell[m].mean():.1f} ± {cell[m].std(ddof=0):.1f}" for m in MEASURES)
         lines.append(f"| {target} | {name} | {lost} | {ours} |\n")
         if ratio:
-            published = " | ".join(f"{value:.1f}" for value in PAPER_MEAN_MODE[target, ratio])
-            lines.append(f"| {target} | mean/mode in the paper | {lost} | {published} |\n")
+            where = {"method": "mean_mode", "target": target, "ratio": ratio}
+            theirs = [published("downstream_network", name, **where) for name in MEASURES]
+            shown = " | ".join(f"{value:.1f}" for value in theirs)
+            lines.append(f"| {target} | mean/mode in the paper | {lost} | {shown} |\n")
     return "".join(lines)
 
 

@@ -1,6 +1,7 @@
 """What the README and the docs say is run."""
 
 import re
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -10,12 +11,15 @@ from benchmarks import (
     bayes_limit,
     calls,
     calls_columns,
+    cells,
     check_limit,
     downstream,
     pages,
+    paper,
     reduced_paper,
     worlds,
 )
+from benchmarks.tables import FULL, TABLES
 
 from diffjoint.errors import FileError
 from diffjoint.simulate import WORLDS, make_world
@@ -55,7 +59,9 @@ MADE = {
         "calls_in_life": lambda: calls_columns.in_life_table(results_of("calls_in_life")),
         "auto": lambda: auto.table_of(results_of("auto")),
         "downstream": lambda: downstream.markdown(results_of("downstream")),
-    },
+        "methods": paper.methods_table,
+    }
+    | {table.name: partial(paper.markdown, table, FULL, cells.RESULTS) for table in TABLES},
 }
 """What makes the text between each mark, from the result files."""
 

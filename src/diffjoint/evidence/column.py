@@ -21,7 +21,7 @@ NO_EXCESS = 0.05
 """Share of meaningful cells up to which a context counts as one in which cells are only lost."""
 LOWEST_SHARE = 0.3
 """Share of the rows, least likely missing, that are first taken for such contexts."""
-STARTS, MORE_ROWS, AS_GOOD = (LOWEST_SHARE, 0.5, 0.7, 0.9), 0.02, 2.0
+STARTS, MORE_ROWS, AS_GOOD = (LOWEST_SHARE, 0.5, 0.7, 0.9), 0.02, 10.0
 """Shares to start from; how many more rows a later start must explain to be preferred, and by how
 much less of the log-likelihood at most."""
 FLOOR_SHARE = 0.1
@@ -160,21 +160,32 @@ def _beside(
     folds: NDArray[np.int64],
     scores: Values,
 ) -> ColumnEvidence:
-    """What is left of the missing cells beside the losses.
-
-    Shares of meaningful cells that are smaller than what the loss rate can be known by are none.
-    """
+    """What is left of the missing cells beside the losses."""
     rho = loss.rate(scores)
     excess = logits - _logit(rho)
-    curves = []
+    knots, rates = [], []
     for fold in range(len(trees)):
         rows = rows_outside(folds, fold)
-        curves.append(_rising(excess[rows], is_missing[rows], rho[rows]))
-    least = ENOUGH_ERRORS * np.sqrt((rho * (1 - rho)).mean() / len(rho))
-    rates = tuple(
-        np.where(curve.y_thresholds_ < least, 0.0, curve.y_thresholds_) for curve in curves
-    )
-    return ColumnEvidence(trees, loss, tuple(curve.X_thresholds_ for curve in curves), rates)
+        curve = _rising(excess[rows], is_missing[rows], rho[rows])
+        least = _least_share(curve.predict(excess[rows]), rho[rows])
+        knots.append(curve.X_thresholds_)
+        rates.append(np.where(curve.y_thresholds_ <= least, 0.0, curve.y_thresholds_))
+    return ColumnEvidence(trees, loss, tuple(knots), tuple(rates))
+
+
+def _least_share(mm_rates: Values, rho: Values) -> float:
+    """The largest share of meaningful cells that may be none at all.
+
+    Shares rise in steps. From the lowest on, a step is none if the noise of its own rows, and of
+    the loss rate, could make it.
+    """
+    noise = float((rho / (1 - rho)).mean())
+    least = 0.0
+    for share, n_rows in zip(*np.unique(mm_rates.round(9), return_counts=True), strict=True):
+        if share > ENOUGH_ERRORS * np.sqrt(noise * (1 / n_rows + 1 / len(rho))):
+            break
+        least = float(share)
+    return least
 
 
 def _find_loss(

@@ -1,0 +1,98 @@
+"""Methods of this package: the default, Diff-Joint as published, DiffPuter (joint model off)."""
+
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from typing import Any, Self
+
+import pandas as pd
+
+from benchmarks.methods.base import Method
+from diffjoint import SelectiveImputer
+
+NO_DRAWS: dict[str, Any] = {"n_draws": 1, "max_epochs": 1, "n_steps": 2, "width": 8}
+"""Calls and values of the default do not depend on the diffusion model, which is for draws."""
+REDUCED: dict[str, Any] = {
+    "preset": "fast",
+    "sampler": "inpaint",
+    "n_inpaint_repeats": 5,
+    "batch_size": 512,
+    "max_epochs": 200,
+}
+"""The paper's sampler without a GPU: two passes, width 128, 10 noise levels, 5 repeats."""
+REDUCED_INPAINT: dict[str, Any] = {**REDUCED, "n_draws": 20}
+DIFFPUTER: dict[str, Any] = {**REDUCED, "joint": False, "n_draws": 10}
+"""DiffPuter's own ten draws."""
+
+
+class Diffusion(Method):
+    """SelectiveImputer with some settings.
+
+    Parameters
+    ----------
+    column_kinds : dict
+    settings
+        Passed to the imputer.
+    """
+
+    def __init__(self, column_kinds: Mapping[str, str], **settings: Any) -> None:
+        super().__init__(column_kinds)
+        self.settings = settings
+        self.callback: Callable[[SelectiveImputer], object] | None = None
+
+    @property
+    def settings_used(self) -> dict[str, Any]:
+        """Every number of the imputer, and how it decides."""
+        return {"detector": self.imputer.detector, **asdict(self.imputer.settings_)}
+
+    def watch(self, table: pd.DataFrame, seen: Callable[[pd.DataFrame], object]) -> None:
+        """Complete a table after each pass."""
+        self.callback = lambda imputer: seen(imputer.transform(table))
+
+    def _new(self, mm_columns: Sequence[str], seed: int) -> SelectiveImputer:
+        searched = [] if self.settings.get("joint") is False else list(mm_columns)
+        return SelectiveImputer(
+            searched,
+            column_kinds=self.column_kinds,
+            random_state=seed,
+            unseen="keep",
+            callback=self.callback,
+            **self.settings,
+        )
+
+    def fit(self, table: pd.DataFrame, mm_columns: Sequence[str], seed: int) -> Self:
+        """Fit the imputer."""
+        self.imputer = self._new(mm_columns, seed)
+        with _doubts_aside():
+            self.imputer.fit(table)
+        return self
+
+    def fit_transform(
+        self, table: pd.DataFrame, mm_columns: Sequence[str], seed: int
+    ) -> pd.DataFrame:
+        """Fit the imputer and complete the table without drawing twice."""
+        self.imputer = self._new(mm_columns, seed)
+        with _doubts_aside():
+            completed: pd.DataFrame = self.imputer.fit_transform(table)
+        return completed
+
+    def transform(self, table: pd.DataFrame) -> pd.DataFrame:
+        """The completed table."""
+        return self.transform_with_probability(table)[0]
+
+    def transform_with_probability(
+        self, table: pd.DataFrame
+    ) -> tuple[pd.DataFrame, pd.DataFrame | None]:
+        """The completed table; P(meaningful) unless the draws decide, whose score is none."""
+        result = self.imputer.impute(table)
+        says = self.imputer.mm_columns_ and self.settings.get("detector") != "paper"
+        return result.table, result.probability if says else None
+
+
+@contextmanager
+def _doubts_aside() -> Iterator[None]:
+    """What an imputer warns of is known here: the tables are what they are."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        yield

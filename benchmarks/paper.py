@@ -1,0 +1,240 @@
+"""Every table and figure of the paper, and some beyond it: run what is missing, then show.
+
+    python -m benchmarks.paper --quick               # a small version, in minutes
+    python -m benchmarks.paper --jobs 2              # everything: many hours
+    python -m benchmarks.paper --jobs 2 --budget 60 --methods missforest,cmae --tables real_tables
+    python -m benchmarks.paper --show                # run nothing; tables from what is there
+
+Cells that have a result are not run again; failed ones are, with `--retry`. The full version writes
+docs/results.md between its marks, docs/results/tables.html and the pictures beside it; the small
+one writes to its own folder alone.
+"""
+
+import argparse
+import os
+from collections.abc import Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import replace
+from multiprocessing import get_context
+from pathlib import Path
+from threading import Thread
+from time import perf_counter, sleep
+
+from benchmarks.cells import (
+    RESULTS,
+    STAND_IN,
+    STAYS,
+    TRUTH,
+    Cell,
+    Result,
+    can_run,
+    read,
+    record_failure,
+    run,
+    seconds_by_kind,
+)
+from benchmarks.methods import METHODS
+from benchmarks.pages import DOCS, show_in, write
+from benchmarks.tables import FULL, QUICK, TABLES, Size, Table
+from benchmarks.tables.grid import failures
+
+QUICK_RESULTS = RESULTS.with_name("cells-quick")
+ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+STYLE = (
+    "<style>body{font:14px sans-serif;margin:2em}table{border-collapse:collapse;margin:2em 0}"
+    "td,th{border:1px solid #ccd;padding:3px 8px;text-align:right}caption{text-align:left;"
+    "font-weight:bold;padding:4px 0}</style>"
+)
+
+
+def wanted_cells(tables: Sequence[Table], size: Size) -> list[Cell]:
+    """The cells of some tables, each once, of the methods of this size."""
+    every = dict.fromkeys(cell for table in tables for cell in table.cells(size))
+    return [cell for cell in every if cell.method in (*size.methods, TRUTH)]
+
+
+def left_to_run(cells: Sequence[Cell], folder: Path, retry: bool) -> list[Cell]:
+    """Cells without a result, whose method can be run here."""
+    left = []
+    for cell in cells:
+        result = read(cell, folder)
+        if result is not None and not (retry and result["status"] == "failed"):
+            continue
+        if can_run(cell):
+            left.append(cell)
+    return left
+
+
+def estimate(left: Sequence[Cell], done: Sequence[Cell], folder: Path, jobs: int) -> str:
+    """How long it will take, as far as finished cells of the same kind tell."""
+    known = seconds_by_kind(done, folder)
+    times = [known.get((cell.method, cell.world, cell.rows)) for cell in left]
+    seconds = sum(time for time in times if time is not None) / max(1, jobs)
+    n_unknown = times.count(None)
+    unknown = f", and {n_unknown} cells of kinds never timed" if n_unknown else ""
+    return f"{len(left)} cells left: about {seconds / 60:.0f} minutes{unknown}"
+
+
+def run_all(
+    cells: Sequence[Cell], folder: Path, jobs: int, budget: float | None
+) -> Iterator[tuple[Cell, Result]]:
+    """Results as they come. After ``budget`` seconds no cell is started any more.
+
+    With no jobs, cells are run in this process, one after the other.
+    """
+    start, waiting = perf_counter(), list(reversed(cells))
+
+    def may_start() -> bool:
+        return bool(waiting) and (budget is None or perf_counter() - start < budget)
+
+    if jobs == 0:
+        while may_start():
+            cell = waiting.pop()
+            yield cell, run(cell, folder)
+        return
+    while may_start():
+        with ProcessPoolExecutor(jobs, get_context("spawn"), _end_with_parent) as pool:
+            running: dict[Future[Result], Cell] = {}
+            broken = False
+            while running or (may_start() and not broken):
+                while len(running) < jobs and may_start() and not broken:
+                    cell = waiting.pop()
+                    running[pool.submit(run, cell, folder)] = cell
+                for future in wait(running, return_when=FIRST_COMPLETED).done:
+                    cell = running.pop(future)
+                    broken |= isinstance(future.exception(), BrokenProcessPool)
+                    yield cell, _result_of(future, cell, folder)
+
+
+def _end_with_parent() -> None:
+    """Have a process end when the one that started it is gone, however that ended."""
+    parent = os.getppid()
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            sleep(2)
+        os._exit(1)
+
+    Thread(target=watch, daemon=True).start()
+
+
+def _result_of(future: "Future[Result]", cell: Cell, folder: Path) -> Result:
+    """What a process found; if it ended without a word, that."""
+    if isinstance(future.exception(), BrokenProcessPool):
+        return record_failure(cell, "its process ended: out of memory, or ended by hand", folder)
+    return future.result()
+
+
+def markdown(table: Table, size: Size, folder: Path) -> str:
+    """A table as the documentation shows it, with its picture, and what failed."""
+    texts = [grid.markdown() for grid in table.grids(size, folder)]
+    if table.draw is not None:
+        texts.append(f"![{table.name}](results/{table.name}.png)\n")
+    wrong = failures(table.cells(size), folder)
+    return "\n".join([*texts, *(["".join(wrong)] if wrong else [])])
+
+
+def write_page(tables: Sequence[Table], size: Size, folder: Path, shown: Path) -> None:
+    """All tables as one HTML page, and the pictures beside it."""
+    shown.mkdir(parents=True, exist_ok=True)
+    page = [f"<!doctype html><meta charset='utf-8'><title>Results</title>{STYLE}\n"]
+    for table in tables:
+        page += [grid.html() for grid in table.grids(size, folder)]
+        if table.draw is not None:
+            table.draw(size, folder, shown / f"{table.name}.png")
+            page.append(f"<img src='{table.name}.png' alt='{table.name}'>\n")
+    write(shown / "tables.html", "".join(page))
+
+
+def methods_table() -> str:
+    """What each method is."""
+    lines = [f"| {m.label} | {m.about} |\n" for m in METHODS.values()]
+    return "| method | what it is here |\n| --- | --- |\n" + "".join(lines)
+
+
+def _chosen(options: argparse.Namespace) -> tuple[list[Table], Size]:
+    by_name = {table.name: table for table in TABLES}
+    names = options.tables.split(",") if options.tables else list(by_name)
+    size = QUICK if options.quick else FULL
+    if options.methods:
+        size = replace(size, methods=tuple(options.methods.split(",")))
+    return [by_name[name] for name in names], replace(size, stays=options.stays)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("--quick", action="store_true", help="a small version, in minutes")
+    parser.add_argument("--show", action="store_true", help="run nothing")
+    parser.add_argument("--jobs", type=int, default=1, help="processes at once; 0: this one")
+    parser.add_argument("--budget", type=float, help="minutes after which no cell is started")
+    parser.add_argument("--tables", help="some tables, with commas: " + names_of(TABLES))
+    parser.add_argument("--methods", help="some methods, with commas")
+    parser.add_argument("--mechanisms", help="some mechanisms, with commas")
+    parser.add_argument("--ratios", help="some ratios, with commas")
+    parser.add_argument("--seeds", help="some seeds, with commas")
+    parser.add_argument("--worlds", help="some worlds, with commas")
+    parser.add_argument("--retry", action="store_true", help="run failed cells again")
+    parser.add_argument("--results", type=Path, help="folder of the results")
+    parser.add_argument("--stays", default=STAND_IN, choices=(STAND_IN, STAYS))
+    return parser
+
+
+def names_of(tables: Sequence[Table]) -> str:
+    """Names of tables, with commas."""
+    return ",".join(table.name for table in tables)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    options = _parser().parse_args(arguments)
+    tables, size = _chosen(options)
+    folder = options.results or (QUICK_RESULTS if options.quick else RESULTS)
+    cells = wanted_cells(tables, size)
+    if not options.show:
+        _run_and_tell([c for c in cells if _is_asked_for(c, options)], cells, folder, options)
+    everything = replace(size, methods=FULL.methods)
+    is_official = folder == RESULTS
+    for table in tables:
+        text = markdown(table, everything, folder)
+        print(f"\n## {table.name}\n\n{text}")
+        if is_official:
+            show_in(table.name, text)
+    if not is_official:
+        write_page(tables, everything, folder, folder / "shown")
+    else:
+        # The page always has every table, also when some are asked for.
+        write_page(TABLES, everything, folder, DOCS / "results")
+        show_in("methods", methods_table())
+
+
+def _is_asked_for(cell: Cell, options: argparse.Namespace) -> bool:
+    """Whether a cell is among those to run; tables show all that there are."""
+    asked = (
+        (options.mechanisms, cell.mechanism),
+        (options.ratios, cell.ratio),
+        (options.seeds, cell.seed),
+        (options.worlds, cell.world),
+    )
+    return all(not names or str(value) in names.split(",") for names, value in asked)
+
+
+def _run_and_tell(
+    left_from: Sequence[Cell], known: Sequence[Cell], folder: Path, options: argparse.Namespace
+) -> None:
+    # Set before the processes start: numpy and torch read them when they are imported.
+    os.environ |= dict.fromkeys(ONE_THREAD, "1") | {"OMP_WAIT_POLICY": "PASSIVE"}
+    left = left_to_run(left_from, folder, options.retry)
+    print(estimate(left, known, folder, options.jobs), flush=True)
+    budget = None if options.budget is None else 60 * options.budget
+    for n_done, (cell, result) in enumerate(run_all(left, folder, options.jobs, budget), 1):
+        said = result.get("error", f"{result['total_seconds']:.1f} s")
+        print(f"{cell.path.with_suffix('')}: {result['status']}, {said}", flush=True)
+        if n_done % 20 == 0:
+            rest = left_to_run(left, folder, retry=False)
+            print(estimate(rest, known, folder, options.jobs), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,45 @@
+"""What the paper reports, from one file."""
+
+import tomllib
+from decimal import ROUND_HALF_UP, Decimal
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+FILE = Path(__file__).with_name("published.toml")
+
+
+@cache
+def _everything() -> dict[str, list[dict[str, Any]]]:
+    return tomllib.loads(FILE.read_text(encoding="utf-8"))
+
+
+def published(table: str, measure: str, **where: Any) -> float | None:
+    """A number of one of the paper's tables, None if the paper does not have it.
+
+    Examples
+    --------
+    >>> published("method_comparison", "acc", method="cmae", mechanism="mar", ratio=40)
+    45.15
+    >>> published("method_comparison", "acc", method="diffjoint", mechanism="mar", ratio=40)
+    """
+    found = [
+        row
+        for row in _everything()[table]
+        if all(row.get(k) == value for k, value in where.items())
+    ]
+    if len(found) > 1:
+        raise ValueError(f"{FILE.name}: {len(found)} rows of {table} have {where}; expected one.")
+    return found[0].get(measure) if found else None
+
+
+def rounded(value: float, digits: int) -> str:
+    """A printed number with fewer digits, halves up: binary fractions would take some down.
+
+    Examples
+    --------
+    >>> rounded(69.35, 1), f"{69.35:.1f}"
+    ('69.4', '69.3')
+    """
+    step = Decimal(1).scaleb(-digits)
+    return str(Decimal(str(value)).quantize(step, ROUND_HALF_UP))

@@ -1,0 +1,32 @@
+"""One config per table or figure of the paper, and some beyond it."""
+
+from benchmarks.tables import (
+    ablations,
+    calibration,
+    downstream_tables,
+    meaningful,
+    method_comparison,
+    mimic,
+    real_tables,
+    times,
+)
+from benchmarks.tables.table import FULL, QUICK, Size, Table
+
+__all__ = ["FULL", "QUICK", "TABLES", "Size", "Table"]
+
+TABLES: tuple[Table, ...] = (
+    method_comparison.TABLE,
+    meaningful.RECALL_PRECISION,
+    meaningful.ALL_MECHANISMS,
+    downstream_tables.NETWORK_TABLE,
+    ablations.COMPONENT_TABLE,
+    ablations.RULE_TABLE,
+    ablations.PASSES,
+    mimic.COMPARISON,
+    mimic.RECALL_PRECISION,
+    downstream_tables.STAND_IN_TABLE,
+    real_tables.TABLE,
+    calibration.TABLE,
+    times.TABLE,
+)
+"""In the order of the documentation."""

@@ -1,0 +1,144 @@
+"""The paper's ablations: components, aggregation rules, and quality pass by pass."""
+
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from benchmarks.cells import NETWORK, Cell, read
+from benchmarks.published import published
+from benchmarks.tables.grid import Column, Grid, Row, gather, score
+from benchmarks.tables.limits import limit
+from benchmarks.tables.table import Size, Table, label
+
+COMPONENTS = ("diffputer", "diffjoint_paper_1", "diffjoint_paper", "diffjoint")
+COMPONENT_RATIOS = (20, 30)
+RULES = (
+    "diffjoint_paper_uncertainty",
+    "diffjoint_paper_vote",
+    "diffjoint_paper_and",
+    "diffjoint_paper",
+)
+RULE_RATIO = 30
+BY_PASS = "diffjoint_paper_5"
+CURVES = {"f1": "F1 of meaningful cells", "acc": "ACC", "rmse": "RMSE of lost numbers"}
+
+
+def _network(size: Size, method: str, ratio: int) -> list[Cell]:
+    """Few seeds: the paper has one."""
+    return [Cell(method, NETWORK, "mcar", ratio, s, size.network_rows) for s in size.few_seeds]
+
+
+def cells_components(size: Size) -> list[Cell]:
+    """Four variants at two ratios."""
+    return [c for m, r in product(COMPONENTS, COMPONENT_RATIOS) for c in _network(size, m, r)]
+
+
+def components(size: Size, folder: Path) -> list[Grid]:
+    """With and without the mask in the model; with and without refinement."""
+    names = {"f1": Column("F1"), "acc": Column("ACC"), "rmse": Column("RMSE", "lower", 2)}
+    known = {"f1": "F1", "acc": "ACC", "rmse": "RMSE"}
+    rows = []
+    for ratio, method in product(COMPONENT_RATIOS, COMPONENTS):
+        where = {"method": method, "mechanism": "mcar", "ratio": ratio}
+        shown = tuple(
+            gather(
+                _network(size, method, ratio),
+                score(n),
+                folder,
+                published("component_ablation", n, **where),
+                limit(known[n], "mcar", ratio),
+            )
+            for n in names
+        )
+        rows.append(Row((str(ratio), label(method)), shown, group=str(ratio)))
+    title = "Bayesian network, components"
+    return [Grid(title, ("ratio", "method"), tuple(names.values()), tuple(rows))]
+
+
+def cells_rules(size: Size) -> list[Cell]:
+    """Four rules, one seed as in the paper."""
+    return [c for m in RULES for c in _network(size, m, RULE_RATIO)[:1]]
+
+
+def rules(size: Size, folder: Path) -> list[Grid]:
+    """How the two signs of a meaningful cell are put together."""
+    columns = {n: Column(n) for n in ("recall", "precision", "f1", "acc")}
+    columns["rmse"] = Column("rmse", "lower", 2)
+    rows = []
+    for method in RULES:
+        where = {"method": method, "mechanism": "mcar", "ratio": RULE_RATIO}
+        shown = tuple(
+            gather(
+                _network(size, method, RULE_RATIO)[:1],
+                score(n),
+                folder,
+                published("aggregation_rules", n, **where),
+            )
+            for n in columns
+        )
+        name = "Diff-Joint, uncertainty or vote" if method == RULES[-1] else label(method)
+        rows.append(Row((name,), shown))
+    title = f"Bayesian network, aggregation rules, MCAR {RULE_RATIO}"
+    return [Grid(title, ("rule",), tuple(columns.values()), tuple(rows))]
+
+
+def cells_passes(size: Size) -> list[Cell]:
+    """The network and some rows of the stand-in, 10% lost."""
+    return [*_network(size, BY_PASS, 10), *size.some_stays(BY_PASS, 10)[:1]]
+
+
+def passes(size: Size, folder: Path) -> list[Grid]:
+    """Scores after each pass."""
+    grids = []
+    for world, cells in _passes_cells(size).items():
+        done = [r["passes"] for c in cells if (r := read(c, folder)) and "passes" in r]
+        n_passes = min(map(len, done)) if done else 1
+        rows = tuple(
+            Row(
+                (str(p + 1),),
+                tuple(
+                    gather(cells, lambda result, p=p, n=n: result["passes"][p][n], folder)  # type: ignore[misc]
+                    for n in CURVES
+                ),
+            )
+            for p in range(n_passes)
+        )
+        columns = tuple(Column(text, "", 2 if n == "rmse" else 1) for n, text in CURVES.items())
+        grids.append(Grid(f"{world}, MCAR 10, pass by pass", ("pass",), columns, rows))
+    return grids
+
+
+def _passes_cells(size: Size) -> dict[str, list[Cell]]:
+    every = cells_passes(size)
+    return {
+        "Bayesian network": [c for c in every if c.world == NETWORK],
+        size.stays_name: [c for c in every if c.world == size.stays],
+    }
+
+
+def draw_passes(size: Size, folder: Path, path: Path) -> None:
+    """Curves over passes, mean and one standard deviation over seeds."""
+    worlds = _passes_cells(size)
+    figure = Figure(figsize=(9, 2.8 * len(worlds)), layout="constrained")
+    axes = figure.subplots(len(worlds), len(CURVES), squeeze=False)
+    for line, (world, cells) in zip(axes, worlds.items(), strict=True):
+        done = [r["passes"] for c in cells if (r := read(c, folder)) and "passes" in r]
+        for place, (name, text) in zip(line, CURVES.items(), strict=True):
+            place.set_title(f"{world}: {text}", fontsize=9)
+            place.set_xlabel("pass", fontsize=8)
+            if not done:
+                place.text(0.5, 0.5, "not run", ha="center", transform=place.transAxes)
+                continue
+            values = np.array([[p[name] for p in run] for run in done], dtype=float)
+            x, mean, spread = np.arange(1, values.shape[1] + 1), values.mean(0), values.std(0)
+            place.plot(x, mean, marker="o", color="#2f6fd0")
+            place.fill_between(x, mean - spread, mean + spread, color="#2f6fd0", alpha=0.2)
+            place.set_xticks(x)
+    figure.savefig(path, dpi=110, metadata={"Software": None})
+
+
+COMPONENT_TABLE = Table("component_ablation", cells_components, components)
+RULE_TABLE = Table("aggregation_rules", cells_rules, rules)
+PASSES = Table("refinement", cells_passes, passes, draw_passes)

@@ -1,0 +1,97 @@
+"""What completed tables are worth: the paper's downstream tasks."""
+
+from collections.abc import Callable, Sequence
+from itertools import product
+from pathlib import Path
+
+from benchmarks.cells import NETWORK, OUTCOMES, TARGETS, TRUTH, Cell, Result
+from benchmarks.published import published
+from benchmarks.tables.grid import Column, Grid, Row, gather
+from benchmarks.tables.table import RATIOS, Size, Table, label
+
+METHODS = (
+    "mean_mode",
+    "missforest",
+    "boosted",
+    "boosted_gaps",
+    "cmae",
+    "diffputer",
+    "diffjoint_paper",
+    "diffjoint",
+)
+ON_ALL_ROWS = ("mean_mode", "boosted_gaps", "diffjoint")
+ON_SOME_ROWS = ("mean_mode", "missforest", "boosted", "cacti", "diffputer", "diffjoint")
+MEASURES = {
+    "macro_f1": "macro-F1",
+    "roc_auc": "ROC-AUC",
+    "rarity_weighted_f1": "weighted-F1",
+    "accuracy": "accuracy",
+}
+CellsOf = Callable[[str, int], list[Cell]]
+
+
+def _get(target: str, measure: str) -> Callable[[Result], float]:
+    return lambda result: float(result["downstream"][target][measure])
+
+
+def grid_of(
+    title: str,
+    target: str,
+    methods: Sequence[str],
+    cells_of: CellsOf,
+    table: str,
+    folder: Path,
+) -> Grid:
+    """One target: methods by ratio, and the true table, which none can be hoped to beat."""
+    rows = []
+    for ratio, method in product(RATIOS, (TRUTH, *methods)):
+        # The true rows do not depend on what is lost of them.
+        cells = cells_of(method, RATIOS[0] if method == TRUTH else ratio)
+        where = {"method": method, "target": target, "ratio": ratio}
+        shown = tuple(
+            gather(cells, _get(target, m), folder, published(table, m, **where)) for m in MEASURES
+        )
+        name = "true table" if method == TRUTH else label(method)
+        rows.append(Row((str(ratio), name), shown, str(ratio), competes=method != TRUTH))
+    columns = tuple(map(Column, MEASURES.values()))
+    return Grid(f"{title}, {target}", ("ratio", "train on"), columns, tuple(rows))
+
+
+def _network_cells(size: Size) -> CellsOf:
+    return lambda method, ratio: size.network(method, "mcar", ratio)
+
+
+def cells_network(size: Size) -> list[Cell]:
+    """Methods at every ratio, the truth once."""
+    of = _network_cells(size)
+    wanted = [*of(TRUTH, RATIOS[0])]
+    return wanted + [c for m, r in product(METHODS, RATIOS) for c in of(m, r)]
+
+
+def network(size: Size, folder: Path) -> list[Grid]:
+    """D2 and D3."""
+    of, title = _network_cells(size), "Bayesian network"
+    return [grid_of(title, t, METHODS, of, "downstream_network", folder) for t in TARGETS[NETWORK]]
+
+
+def cells_stand_in(size: Size) -> list[Cell]:
+    """Quick methods on all rows, all methods on some."""
+    wanted = [*size.all_stays(TRUTH, RATIOS[0]), *size.some_stays(TRUTH, RATIOS[0])]
+    wanted += [c for m, r in product(ON_ALL_ROWS, RATIOS) for c in size.all_stays(m, r)]
+    return wanted + [c for m, r in product(ON_SOME_ROWS, RATIOS) for c in size.some_stays(m, r)]
+
+
+def stand_in(size: Size, folder: Path) -> list[Grid]:
+    """Four outcomes, on all rows and on some."""
+    parts: list[tuple[str, Sequence[str], CellsOf]] = [
+        (f"{size.stays_name}, all rows", ON_ALL_ROWS, size.all_stays),
+        (f"{size.stays_name}, {size.sample_rows:,} rows", ON_SOME_ROWS, size.some_stays),
+    ]
+    return [
+        grid_of(title, target, methods, of, "downstream_mimic", folder)
+        for (title, methods, of), target in product(parts, OUTCOMES)
+    ]
+
+
+NETWORK_TABLE = Table("downstream_network", cells_network, network)
+STAND_IN_TABLE = Table("downstream_mimic", cells_stand_in, stand_in)

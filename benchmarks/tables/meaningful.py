@@ -1,0 +1,61 @@
+"""How well meaningful cells are found: the paper's recall and precision tables."""
+
+from itertools import product
+from pathlib import Path
+
+from benchmarks.cells import Cell
+from benchmarks.published import published
+from benchmarks.tables.grid import Column, Grid, Row, gather, score
+from benchmarks.tables.limits import limit
+from benchmarks.tables.table import MECHANISMS, RATIOS, Size, Table, label
+
+METHODS = ("diffjoint_paper", "diffjoint")
+
+
+def cells_mcar(size: Size) -> list[Cell]:
+    """Both methods, lost completely at random."""
+    return [c for m, r in product(METHODS, RATIOS) for c in size.network(m, "mcar", r)]
+
+
+def recall_and_precision(size: Size, folder: Path) -> list[Grid]:
+    """Recall and precision with their spread, and F1 beside its limit."""
+    rows = []
+    for ratio, method in product(RATIOS, METHODS):
+        cells = size.network(method, "mcar", ratio)
+        where = {"method": method, "mechanism": "mcar", "ratio": ratio}
+        shown = [
+            gather(cells, score(m), folder, published("mm_recall_precision", m, **where))
+            for m in ("recall", "precision")
+        ]
+        shown.append(gather(cells, score("f1"), folder, None, limit("F1", "mcar", ratio)))
+        rows.append(Row((str(ratio), label(method)), tuple(shown), group=str(ratio)))
+    columns = (Column("recall"), Column("precision"), Column("F1"))
+    title = "Bayesian network, meaningful cells, MCAR"
+    return [Grid(title, ("ratio", "method"), columns, tuple(rows))]
+
+
+def cells_all(size: Size) -> list[Cell]:
+    """Both methods under all mechanisms."""
+    places = product(METHODS, MECHANISMS, RATIOS)
+    return [cell for place in places for cell in size.network(*place)]
+
+
+def all_mechanisms(size: Size, folder: Path) -> list[Grid]:
+    """Recall, precision and ACC under every mechanism."""
+    rows = []
+    for m, r, method in product(MECHANISMS, RATIOS, METHODS):
+        cells = size.network(method, m, r)
+        where = {"method": method, "mechanism": m, "ratio": r}
+        limits = {"acc": limit("ACC", m, r)}
+        shown = tuple(
+            gather(cells, score(n), folder, published("all_mechanisms", n, **where), limits.get(n))
+            for n in ("recall", "precision", "acc")
+        )
+        rows.append(Row((m.upper(), str(r), label(method)), shown, group=f"{m}{r}"))
+    columns = (Column("recall"), Column("precision"), Column("ACC"))
+    title = "Bayesian network, all mechanisms"
+    return [Grid(title, ("mechanism", "ratio", "method"), columns, tuple(rows))]
+
+
+RECALL_PRECISION = Table("mm_recall_precision", cells_mcar, recall_and_precision)
+ALL_MECHANISMS = Table("all_mechanisms", cells_all, all_mechanisms)

@@ -1,0 +1,103 @@
+"""What a table or figure is: which cells it needs, and how they are shown."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.cells import NETWORK, STAND_IN, Cell
+from benchmarks.methods import METHODS
+from benchmarks.tables.grid import Grid
+
+MECHANISMS = ("mcar", "mar", "mnar")
+RATIOS = (10, 20, 30, 40)
+
+
+@dataclass(frozen=True)
+class Size:
+    """How large a version of the tables.
+
+    Attributes
+    ----------
+    seeds, few_seeds : tuple of int
+        Seeds of the network's main tables, and of what takes longer.
+    network_rows, stand_in_rows : int
+        Rows of these worlds; 0: as many as the paper has.
+    sample_rows : int
+        Rows of the stand-in for methods that are too slow for all.
+    real_rows : int
+        Most rows of a real table.
+    stays : str
+        The world of emergency stays: the stand-in, or the real ones where they are at hand.
+    methods : tuple of str
+        Those that are run; the others show as not run.
+    """
+
+    seeds: tuple[int, ...] = (0, 1, 2, 3, 4)
+    few_seeds: tuple[int, ...] = (0, 1, 2)
+    network_rows: int = 0
+    stand_in_rows: int = 0
+    sample_rows: int = 20_000
+    real_rows: int = 10_000
+    methods: tuple[str, ...] = tuple(METHODS)
+    stays: str = STAND_IN
+
+    @property
+    def stays_name(self) -> str:
+        """What tables call them."""
+        return "MIMIC stand-in" if self.stays == STAND_IN else "MIMIC-IV-ED"
+
+    def network(self, method: str, mechanism: str, ratio: int) -> list[Cell]:
+        """The network's cells of a method, one per seed."""
+        return [
+            Cell(method, NETWORK, mechanism, ratio, seed, self.network_rows) for seed in self.seeds
+        ]
+
+    def all_stays(self, method: str, ratio: int) -> list[Cell]:
+        """The cell of a method on all stays."""
+        return [Cell(method, self.stays, "mcar", ratio, 0, self.stand_in_rows)]
+
+    def some_stays(self, method: str, ratio: int) -> list[Cell]:
+        """Cells of a method on some of the stays."""
+        return [
+            Cell(method, self.stays, "mcar", ratio, seed, self.sample_rows)
+            for seed in self.few_seeds
+        ]
+
+
+FULL = Size()
+QUICK = Size(
+    seeds=(0,),
+    few_seeds=(0,),
+    network_rows=1_000,
+    stand_in_rows=1_000,
+    sample_rows=600,
+    real_rows=600,
+    methods=("mean_mode", "knn", "diffjoint"),
+)
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table or figure.
+
+    Attributes
+    ----------
+    name : str
+        Its mark in the documentation, and the name of its picture.
+    cells : callable
+        The cells it needs at a size.
+    grids : callable
+        From size and folder of results: the tables.
+    draw : callable, optional
+        From size, folder of results and a path: draws a picture there.
+    """
+
+    name: str
+    cells: Callable[[Size], list[Cell]]
+    grids: Callable[[Size, Path], list[Grid]]
+    draw: Callable[[Size, Path, Path], None] | None = None
+
+
+def label(method: str) -> str:
+    """A method's name in tables."""
+    return METHODS[method].label

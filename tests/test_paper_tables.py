@@ -1,0 +1,335 @@
+"""The paper's tables: methods behind one interface, cells that resume, numbers shown rightly."""
+
+import json
+import os
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from benchmarks import cells, downstream, paper
+from benchmarks.cells import Cell
+from benchmarks.methods import METHODS
+from benchmarks.methods.base import Blocks, Coding, Method
+from benchmarks.methods.diffusion import Diffusion
+from benchmarks.methods.masked_autoencoder import Budget, MaskedAutoencoder, copy_mask
+from benchmarks.methods.mice import MiceForest
+from benchmarks.methods.round_robin import GapsAsTheyAre, RoundRobin, boosted, forest
+from benchmarks.methods.simple import ForestOnCodes, Iterative, MeanMode, NearestNeighbours
+from benchmarks.published import published
+from benchmarks.tables import FULL, QUICK, TABLES, method_comparison
+from benchmarks.tables.grid import Column, Grid, Row, Shown, gather, ours_text, score
+
+from diffjoint.simulate import bayesian_network, household_survey
+
+TINY = Budget(epochs=2, warmup_epochs=1, batch_size=64, width=8, n_encoder=1, n_decoder=1)
+TINY_DIFFUSION = {
+    "n_draws": 2,
+    "n_steps": 2,
+    "n_inpaint_repeats": 1,
+    "n_iterations": 1,
+    "max_epochs": 2,
+    "width": 8,
+}
+
+
+def describe(names):
+    """Stands for the language model: one vector per name."""
+    return np.array([[len(name), name.count("e"), 1.0] for name in names], dtype=np.float32)
+
+
+SMALL = {
+    "mean_mode": MeanMode,
+    "missforest": lambda kinds: RoundRobin(kinds, forest(4), 2),
+    "forest_on_codes": lambda kinds: ForestOnCodes(kinds, n_trees=2, n_rounds=2),
+    "boosted": lambda kinds: RoundRobin(kinds, boosted(3), 2),
+    "boosted_gaps": lambda kinds: GapsAsTheyAre(kinds, boosted(3)),
+    "iterative": Iterative,
+    "knn": NearestNeighbours,
+    "cmae": lambda kinds: MaskedAutoencoder(kinds, TINY),
+    "cacti": lambda kinds: MaskedAutoencoder(kinds, TINY, describe),
+    "diffputer": lambda kinds: Diffusion(kinds, sampler="inpaint", joint=False, **TINY_DIFFUSION),
+    "diffjoint_paper": lambda kinds: Diffusion(kinds, detector="paper", **TINY_DIFFUSION),
+    "diffjoint": lambda kinds: Diffusion(kinds, **TINY_DIFFUSION),
+}
+"""Each method as it is in the registry, with as little work as there can be."""
+
+
+def check_completed(world, seen, completed, selective):
+    assert list(completed) == list(seen)
+    assert completed.index.equals(seen.index)
+    assert (completed.dtypes == seen.dtypes).all()
+    for name, kind in world.column_kinds.items():
+        there = seen[name].notna()
+        assert completed.loc[there, name].equals(seen.loc[there, name])
+        if kind == "pass-through":
+            continue
+        kept = completed[name].isna()
+        assert selective or not kept.any()
+        if name not in world.mm_columns:
+            assert not kept.any()
+        if kind == "categorical":
+            assert {*completed[name].dropna()} <= {*world.truth[name].dropna()}
+
+
+@pytest.mark.parametrize("name", [name for name in SMALL if name != "diffjoint"])
+def test_a_method_completes_seen_and_new_rows(name):
+    world = household_survey(200, loss_rate=0.2)
+    seen = world.observed_table
+    method = SMALL[name](world.column_kinds)
+    train, new = seen.iloc[:150], seen.iloc[150:]
+    completed = method.fit_transform(train, world.mm_columns, 0)
+    check_completed(world, train, completed, METHODS[name].selective)
+    check_completed(world, new, method.transform(new), METHODS[name].selective)
+
+
+def test_miceforest_completes_new_rows():
+    pytest.importorskip("miceforest")
+    world = household_survey(200, loss_rate=0.2)
+    seen = world.observed_table
+    method = MiceForest(world.column_kinds, n_rounds=1, n_trees=3).fit(seen, [], 0)
+    check_completed(world, seen.iloc[:80], method.transform(seen.iloc[:80]), selective=False)
+
+
+def test_every_method_of_a_table_is_in_the_registry():
+    used = {cell.method for table in TABLES for cell in table.cells(FULL)}
+    assert used - {cells.TRUTH} <= set(METHODS)
+    assert set(QUICK.methods) <= set(METHODS)
+
+
+def test_mean_and_mode_are_those_of_the_train_rows():
+    """Mean of 1 and 2; "b" twice; whole numbers by their mode, as discrete ones."""
+    table = pd.DataFrame(
+        {"x": [1.0, 2.0, np.nan], "k": ["b", "a", "b"], "n": pd.array([3, 3, 8], dtype="Int64")}
+    )
+    kinds = {"x": "continuous", "k": "categorical", "n": "integer"}
+    new = pd.DataFrame({"x": [np.nan], "k": [None], "n": pd.array([None], dtype="Int64")})
+    filled = MeanMode(kinds).fit(table, [], 0).transform(new.astype(table.dtypes))
+    assert filled.iloc[0].tolist() == [1.5, "b", 3]
+
+
+def test_an_observed_level_that_was_never_seen_stays():
+    kinds = {"k": "categorical", "j": "categorical"}
+    train = pd.DataFrame({"k": ["a", "b", "a", None], "j": ["x", "y", "x", "x"]})
+    new = pd.DataFrame({"k": ["z", None], "j": ["x", "x"]})
+    filled = RoundRobin(kinds, forest(4), 1).fit(train, [], 0).transform(new)
+    assert filled["k"].tolist() == ["z", "a"]
+
+
+@pytest.mark.parametrize(
+    "make", [MeanMode, NearestNeighbours, SMALL["boosted_gaps"], SMALL["cmae"]]
+)
+def test_a_column_of_which_nothing_was_seen_stays_empty(make):
+    kinds = {"k": "categorical", "j": "categorical", "x": "continuous"}
+    table = pd.DataFrame({"k": [np.nan] * 4, "j": ["x", "y", None, "x"], "x": [1.0, 2.0, 3.0, 4.0]})
+    filled = make(kinds).fit(table, [], 0).transform(table)
+    assert filled["k"].isna().all()
+    assert filled["j"].notna().all()
+
+
+def test_blocks_widen_and_narrow_without_loss():
+    codes = np.array([[1.5, 0.0, 2.0], [3.0, 1.0, 0.0], [0.0, 1.0, 1.0]])
+    for most_levels in (0, 2, 5):
+        blocks = Blocks(codes, np.array([0, 2, 3]), most_levels)
+        np.testing.assert_allclose(blocks.narrow(blocks.widen(codes)), codes)
+
+
+def test_codes_are_missing_where_cells_are():
+    world = household_survey(50)
+    coding = Coding.learn(world.observed_table, world.column_kinds)
+    missing = world.observed_table[coding.names].isna().to_numpy()
+    assert (np.isnan(coding.encode(world.observed_table)) == missing).all()
+
+
+def test_a_forest_learns_what_a_mode_cannot():
+    rng = np.random.default_rng(0)
+    a = rng.choice(["u", "v"], 400)
+    table = pd.DataFrame({"a": a, "b": np.where(a == "u", "p", "q"), "x": (a == "u") * 5.0})
+    holes = table.mask(rng.random(table.shape) < 0.1)
+    kinds = {"a": "categorical", "b": "categorical", "x": "continuous"}
+    for model in (forest(10), boosted(20)):
+        filled = RoundRobin(kinds, model, 4).fit_transform(holes, [], 0)
+        assert (filled["b"] == table["b"]).mean() > 0.97
+
+
+def test_copy_masks_hide_what_another_row_misses_and_no_more_than_the_median():
+    observed = torch.tensor([[True] * 4] * 60 + [[True, True, True, False]] * 40)
+    generator = torch.Generator().manual_seed(0)
+    visible = copy_mask(observed, observed, 1.0, generator)
+    assert not (visible & ~observed).any()
+    assert visible.sum(dim=1).max() <= visible.sum(dim=1).median()
+    assert visible.sum() < observed.sum()
+
+
+def test_published_numbers_are_the_papers():
+    where = {"mechanism": "mnar", "ratio": 20}
+    assert published("method_comparison", "rmse", method="diffjoint_paper", **where) == 4.88
+    icu = {"target": "outcome_icu_transfer_12h", "ratio": 40, "method": "mean_mode"}
+    assert published("downstream_mimic", "macro_f1", **icu) == 50.38
+    with pytest.raises(ValueError, match="12 rows of all_mechanisms"):
+        published("all_mechanisms", "acc")
+
+
+class Broken(Method):
+    """A method that cannot fit."""
+
+    def fit(self, table, mm_columns, seed):
+        raise RuntimeError("no such luck\nand more")
+
+    def transform(self, table):
+        return table
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """A table of two cells, one of which fails, and a method that is not installed."""
+    monkeypatch.setitem(METHODS, "iterative", replace(METHODS["iterative"], make=Broken))
+    monkeypatch.setitem(METHODS, "boosted", replace(METHODS["boosted"], needs="no_such_package"))
+    monkeypatch.setattr(method_comparison, "METHODS", ("mean_mode", "iterative", "boosted"))
+    for module in ("method_comparison",):
+        monkeypatch.setattr(f"benchmarks.tables.{module}.MECHANISMS", ("mar",))
+        monkeypatch.setattr(f"benchmarks.tables.{module}.RATIOS", (20,))
+    monkeypatch.setattr(paper, "QUICK", replace(QUICK, network_rows=100, methods=tuple(METHODS)))
+    return ["--quick", "--tables", "method_comparison", "--jobs", "0", "--results"]
+
+
+def test_cells_resume_and_failed_ones_show(small, tmp_path, capsys):
+    paper.main([*small, str(tmp_path)])
+    said = capsys.readouterr().out
+    assert "2 cells left" in said
+    assert "| IterativeImputer, ridge | - / failed |" in said
+    assert "| boosted trees | - / not run |" in said
+    assert (
+        "- failed: iterative, bayesian-network, mar 20, seed 0: RuntimeError: no such luck\n"
+        in said
+    )
+    path = tmp_path / "bayesian-network-100" / "mean_mode" / "mar-20-0.json"
+    result = json.loads(path.read_text())
+    assert result["cell"]["seed"] == 0
+    assert {"versions", "machine", "seconds", "method", "settings"} <= set(result)
+    result["scores"]["acc"] = 12.34
+    path.write_text(json.dumps(result))
+    paper.main([*small, str(tmp_path)])
+    again = capsys.readouterr().out
+    assert "0 cells left" in again
+    assert "31.0 / 12.3 |" in again
+    assert "<td>31.0 / 12.3</td>" in (tmp_path / "shown" / "tables.html").read_text()
+
+
+def test_failed_cells_are_run_again_when_asked(small, tmp_path, capsys, monkeypatch):
+    paper.main([*small, str(tmp_path)])
+    monkeypatch.setitem(METHODS, "iterative", replace(METHODS["iterative"], make=MeanMode))
+    paper.main([*small, str(tmp_path), "--retry"])
+    said = capsys.readouterr().out
+    assert "1 cells left: about 0 minutes, and 1 cells of kinds never timed" in said
+    assert said.rpartition("## method_comparison")[2].count("failed") == 0
+
+
+def test_no_cell_starts_after_the_budget(small, tmp_path, capsys):
+    paper.main([*small, str(tmp_path), "--budget", "0"])
+    assert "| Mean/Mode | 31.0 / not run |" in capsys.readouterr().out
+    assert not list(tmp_path.glob("bayesian*"))
+
+
+def test_cells_run_in_processes_of_one_thread(tmp_path):
+    cell = Cell("mean_mode", "bayesian-network", "mar", 20, 0, 100)
+    os.environ["OMP_NUM_THREADS"] = "1"
+    (found, result) = next(iter(paper.run_all([cell], tmp_path, jobs=1, budget=None)))
+    assert found == cell
+    assert result["status"] == "done"
+    assert result["machine"]["threads"] == "1"
+    assert cells.read(cell, tmp_path) == result
+
+
+def test_a_selective_cell_says_how_sure_it_is(tmp_path, monkeypatch):
+    monkeypatch.setitem(
+        METHODS, "diffjoint", replace(METHODS["diffjoint"], make=SMALL["diffjoint"])
+    )
+    monkeypatch.setattr(downstream, "GRID", {"max_depth": (3,), "n_estimators": (20,)})
+    result = cells.run(Cell("diffjoint", "bayesian-network", "mcar", 20, 0, 200), tmp_path)
+    assert result["status"] == "done", result
+    assert sum(result["calibration"]["n"]) > 30
+    assert (result["settings"]["detector"], result["settings"]["width"]) == ("evidence", 8)
+    assert 0 < result["scores"]["brier"] < 0.25
+    assert set(result["downstream"]) == {"D2", "D3"}
+    truth = cells.run(Cell(cells.TRUTH, "bayesian-network", "mcar", 20, 0, 200), tmp_path)
+    assert truth["downstream"]["D3"]["macro_f1"] > 50
+
+
+def test_passes_are_scored_one_by_one(tmp_path, monkeypatch):
+    settings = {**TINY_DIFFUSION, "n_iterations": 3, "detector": "paper"}
+    make = replace(METHODS["diffjoint_paper_5"], make=lambda kinds: Diffusion(kinds, **settings))
+    monkeypatch.setitem(METHODS, "diffjoint_paper_5", make)
+    result = cells.run(Cell("diffjoint_paper_5", "bayesian-network", "mar", 20, 0, 200), tmp_path)
+    assert len(result["passes"]) == 3
+    assert result["passes"][-1]["acc"] == result["scores"]["acc"]
+
+
+def test_the_accuracy_of_all_discrete_columns_counts_d1_too():
+    world = bayesian_network(0, 400, loss_rate=0.3)
+    wrong = world.truth.assign(D1=-1.0)
+    scores = cells.scores_of(world, wrong)
+    missing = world.observed_table[["D1", "D2", "D3"]].isna().sum()
+    assert scores["acc"] == 100
+    assert scores["acc_discrete"] == pytest.approx(100 * (1 - missing["D1"] / missing.sum()))
+
+
+def test_a_sample_of_a_real_table_keeps_rows_of_both_kinds(monkeypatch):
+    monkeypatch.setattr(cells, "make_world", lambda *_, **__: bayesian_network(700, 300))
+    world = cells.world_of("some-table", "mcar", 10, 0, 100)
+    assert len(world.truth) == len(world.lost) == len(world.is_train) == 100
+    assert 50 < world.is_train.sum() < 90
+
+
+def test_three_numbers_and_the_best_in_bold():
+    grid = Grid(
+        "T",
+        ("method",),
+        (Column("ACC"), Column("RMSE", "lower", 2)),
+        (
+            Row(("a",), (Shown((90.0, 92.0), 2, 0, 78.34, 93.4), Shown((5.0,), 1))),
+            Row(("b",), (Shown((80.0,), 2, 0), Shown((4.0,), 1))),
+            Row(("c",), (Shown((), 2, 2), Shown((), 1))),
+            Row(("limit",), (Shown((93.4,), 1), Shown((3.0,), 1)), competes=False),
+        ),
+    )
+    lines = grid.markdown().splitlines()
+    assert lines[0] == "*T* (published / ours ± standard deviation over seeds / limit)"
+    assert lines[2] == "| method | ACC ↑ | RMSE ↓ |"
+    assert lines[4] == "| a | 78.3 / **91.0 ± 1.0** / 93.4 | - / 5.00 |"
+    assert lines[5] == "| b | - / 80.0 (1 of 2 seeds) | - / **4.00** |"
+    assert lines[6] == "| c | - / failed | - / not run |"
+    assert lines[7] == "| limit | - / 93.4 | - / 3.00 |"
+    assert "<td>78.3 / <b>91.0 ± 1.0</b> / 93.4</td>" in grid.html()
+
+
+def test_one_number_alone_is_not_the_best():
+    grid = Grid("T", ("m",), (Column("x"),), (Row(("a",), (Shown((1.0,), 1),)),))
+    assert "**" not in grid.markdown()
+    assert ours_text(Shown((1.0, 3.0), 3, 1), 1) == "2.0 ± 1.0 (1 failed)"
+
+
+def test_tables_can_be_drawn_and_shown_before_anything_was_run(tmp_path):
+    assert all("not run" in paper.markdown(table, FULL, tmp_path) for table in TABLES)
+    paper.write_page(TABLES, QUICK, tmp_path, tmp_path / "shown")
+    for name in ("refinement", "calibration", "times"):
+        assert (tmp_path / "shown" / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_score_that_a_result_lacks_is_shown_as_none(tmp_path):
+    cell = Cell("mean_mode", "bayesian-network", "mar", 20, 0)
+    path = tmp_path / cell.path
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps({"status": "done", "scores": {}}))
+    assert ours_text(gather([cell], score("auc"), tmp_path), 1) == "-"
+
+
+def test_tables_that_are_not_here_are_not_run(monkeypatch, tmp_path):
+    cell = Cell("mean_mode", "thyroid-disease", "mcar", 10, 0)
+    monkeypatch.setenv("DIFFJOINT_DATA", str(tmp_path))
+    assert not cells.can_run(cell)
+    (tmp_path / "thyroid_sick").mkdir()
+    assert cells.can_run(cell)
+    monkeypatch.setitem(METHODS, "cacti", replace(METHODS["cacti"], needs="no_such_package"))
+    assert not cells.can_run(replace(cell, method="cacti"))
