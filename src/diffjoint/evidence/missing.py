@@ -22,8 +22,6 @@ UNTIL_WORSE: dict[str, Any] = {
 LEARNER: dict[str, Any] = {"learning_rate": 0.05, "max_leaf_nodes": 8, "l2_regularization": 1.0}
 IN_FOLDS = LEARNER | {"l2_regularization": 10.0, "max_features": 0.5}
 """Trees that judge cells: they differ more from each other, which steadies their sum."""
-N_TRIED = 3
-"""Folds that are asked how many rounds it takes."""
 MOST_ROWS = 100_000
 """Rows that one set of trees learns from."""
 
@@ -54,11 +52,11 @@ def learn_in_folds(
 ) -> tuple[Trees, ...]:
     """Trees for each fold, learnt on the rows of the others, or on some if there are many.
 
-    The number of rounds is the middle of what some folds call for, so that none has to hold out
-    rows for it.
+    The number of rounds is the middle of what a third of the folds call for, so that none has to
+    hold out rows for it.
     """
     called_for = []
-    for fold in range(min(N_TRIED, n_folds)):
+    for fold in range(max(1, n_folds // 3)):
         rows = _rows_outside(folds, fold, seed)
         tried = _grown(features[rows], is_missing[rows], n_levels, IN_FOLDS | UNTIL_WORSE, seed)
         called_for.append(len(tried.roots))
