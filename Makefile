@@ -8,7 +8,7 @@ JOBS ?= 2
 PAPER ?=
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: help setup demo test lint format paper-quick paper clean
+.PHONY: help setup demo test lint format docs paper-quick paper clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/ -/'
@@ -39,6 +39,9 @@ paper-quick: $(STAMP)  ## a small version of every table of the paper, in minute
 paper: $(STAMP)  ## every table of the paper: many hours; says how long, and goes on where it stopped
 	$(PIP) --editable '.[cacti]'
 	$(BIN)/python -m benchmarks.paper --jobs $(JOBS) $(PAPER)
+
+docs: $(STAMP)  ## build the site in build/site, warnings are errors
+	$(BIN)/mkdocs build --quiet --strict
 
 format: $(STAMP)  ## put the code in shape
 	$(BIN)/ruff check --fix .

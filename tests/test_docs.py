@@ -20,7 +20,10 @@ from benchmarks import (
     worlds,
 )
 from benchmarks.tables import FULL, TABLES
+from mkdocs.commands.build import build
+from mkdocs.config import load_config
 
+import diffjoint
 from diffjoint.errors import FileError
 from diffjoint.simulate import WORLDS, make_world
 
@@ -97,6 +100,14 @@ def test_the_page_of_worlds_says_what_each_world_is(name):
     except FileError as error:
         pytest.skip(str(error))
     assert worlds.section(WORLDS[name], world) in page
+
+
+def test_the_site_builds_without_warnings(tmp_path):
+    config = load_config(str(ROOT / "mkdocs.yml"), site_dir=str(tmp_path), strict=True)
+    build(config)
+    shown = (tmp_path / "api.html").read_text(encoding="utf-8")
+    for name in set(diffjoint.__all__) - {"__version__"}:
+        assert f'id="diffjoint.{name}"' in shown, f"{name} is public and not on the page"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
