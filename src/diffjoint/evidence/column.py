@@ -128,6 +128,8 @@ def fit_column(
     scores: Values,
     loss: LossModel | Sought,
     seed: int,
+    *,
+    is_for_draws: bool = False,
 ) -> ColumnEvidence:
     """Learn a column from its rows.
 
@@ -144,12 +146,15 @@ def fit_column(
         What losses may depend on, see :mod:`diffjoint.evidence.losses`.
     loss : LossModel or Sought
         The column's losses, if they are known already, or what to find them by.
+    is_for_draws : bool
+        Whether masks are drawn from it. A small share that is noise does little to a probability,
+        but it draws cells as meaningful beside others that rule it out.
     """
     trees = learn_in_folds(features, is_missing, n_levels, folds, n_folds, seed)
     logits = _logits(trees, features, folds)
     if isinstance(loss, Sought):
         loss = _find_loss(logits, is_missing, scores, loss.drivers, loss.level)
-    return _beside(loss, trees, logits, is_missing, folds, scores)
+    return _beside(loss, trees, logits, is_missing, folds, scores, is_for_draws)
 
 
 def _beside(
@@ -159,15 +164,21 @@ def _beside(
     is_missing: Cells,
     folds: NDArray[np.int64],
     scores: Values,
+    is_for_draws: bool,
 ) -> ColumnEvidence:
-    """What is left of the missing cells beside the losses."""
+    """What is left of the missing cells beside the losses.
+
+    Shares of meaningful cells that are smaller than what the loss rate can be known by are none.
+    """
     rho = loss.rate(scores)
     excess = logits - _logit(rho)
     knots, rates = [], []
+    least = ENOUGH_ERRORS * float(np.sqrt((rho * (1 - rho)).mean() / len(rho)))
     for fold in range(len(trees)):
         rows = rows_outside(folds, fold)
         curve = _rising(excess[rows], is_missing[rows], rho[rows])
-        least = _least_share(curve.predict(excess[rows]), rho[rows])
+        if is_for_draws:
+            least = _least_share(curve.predict(excess[rows]), rho[rows])
         knots.append(curve.X_thresholds_)
         rates.append(np.where(curve.y_thresholds_ <= least, 0.0, curve.y_thresholds_))
     return ColumnEvidence(trees, loss, tuple(knots), tuple(rates))

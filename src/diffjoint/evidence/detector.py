@@ -229,6 +229,7 @@ def _with_turns(
                 scores,
                 alone.loss,
                 seed,
+                is_for_draws=True,
             )
             judged = beside.judge(features, folds, scores)
             in_turn[j] = _corrected(beside, judged, gaps[:, j], looked_up[:, j])
