@@ -15,7 +15,7 @@ from diffjoint.edm import Denoiser
 from diffjoint.expect import Expectation
 from diffjoint.model_update import Hiding, model_update, training_units
 from diffjoint.progress import Progress
-from diffjoint.state import JointSpace, JointState, Observation
+from diffjoint.state import JointSpace, JointState, Observation, one_mask
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def diff_joint(
     denoiser = last.denoiser if last else None
     state = last.aggregated.state if last else initial_state(observation, runtime.seed)
     probability = belief.probability(observation) if belief else None
-    called = None if probability is None else (probability > settings.threshold)[None]
+    called = None if probability is None else one_mask(probability > settings.threshold)
     first = last.iteration + 1 if last else 0
     work = training_units(len(observation.values), settings) + sampling_units(observation, settings)
     runtime.progress.begin((settings.n_iterations - first) * work)
@@ -91,7 +91,7 @@ def diff_joint(
             stream=settings.n_iterations - 1 - iteration,
             memory_limit=runtime.memory_limit,
             progress=runtime.progress,
-            meaningful=called,
+            masks=called,
         )
         aggregated = aggregate(draws, observation, space, settings, probability=probability)
         state = aggregated.state

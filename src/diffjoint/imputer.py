@@ -521,18 +521,10 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         check_whole("n_draws", n_draws, 1)
         question = self._open(X, known_meaningful, known_lost)
         observation = self._observe(question)
-        values = np.repeat(observation.values[None], n_draws, axis=0)
-        meaningful = np.zeros(values.shape, dtype=bool)
+        limit = parse_bytes(self.memory_limit)
         with self._running() as progress:
-            limit = parse_bytes(self.memory_limit)
-            masks = self._model.masks(observation, n_draws)
-            for draws in self._model.draws(observation, n_draws, limit, progress, masks):
-                values[:, draws.rows] = draws.values
-                may_be = observation.candidates | observation.known_meaningful
-                meaningful[:, draws.rows] = draws.meaningful & may_be[draws.rows]
-        meaningful |= observation.known_meaningful
-        states = (JointState(*drawn) for drawn in zip(values, meaningful, strict=True))
-        return [self._complete(question, question.known.settle(state)) for state in states]
+            states = self._model.states(observation, n_draws, limit, progress)
+            return [self._complete(question, question.known.settle(state)) for state in states]
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Save the fitted imputer to one file, without pickle; :func:`load` reads it back."""
