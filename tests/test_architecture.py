@@ -22,7 +22,7 @@ FLOORS = [
         "knowledge",
         "search",
     },
-    {"algorithm"},
+    {"algorithm", "effort"},
     {"checkpoint", "complete", "explain", "history"},
     {"model"},
     {"imputer"},

@@ -88,7 +88,6 @@ def _by_evidence(
 ) -> Belief | None:
     if not space.mm:
         return None
-    progress.begin(2 * len(space.mm))
     progress.phase("who is missing beside whom")
     values = observation.values
     evidence = gather(

@@ -41,6 +41,7 @@ from diffjoint.detect import (
     Belief,
     LossRate,
 )
+from diffjoint.effort import evidence_units, fit_units, value_units
 from diffjoint.errors import InputError, ModelFileError, UntypicalWarning
 from diffjoint.expect import Expectation, learn_values
 from diffjoint.explain import (
@@ -68,7 +69,7 @@ from diffjoint.model import (
 )
 from diffjoint.params import label_from, params_from, plain_params
 from diffjoint.persist import Arrays, read_bundle, write_bundle
-from diffjoint.progress import Progress, ProgressBar, Silence
+from diffjoint.progress import Progress, ProgressBar, Scaled, Silence
 from diffjoint.rules import Rule, read_rules
 from diffjoint.search import AUTO, TOO_FEW, search
 from diffjoint.state import JointSpace, JointState, Observation
@@ -582,9 +583,12 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.history_ = resumed.history if resumed else []
         last = resumed.last if resumed else None
         with self._running() as progress, _explained_interrupts(checkpoint):
-            belief = self._believe(observation, task, seed, progress)
+            self._begin(observation, task, last, progress)
+            step = Scaled(progress, evidence_units(observation, task.settings))
+            belief = self._believe(observation, task, seed, step)
+            step = Scaled(progress, value_units(observation, task.settings))
             expectation = (
-                learn_values(observation, task.space, seed, progress)
+                learn_values(observation, task.space, seed, step)
                 if task.settings.is_amortised
                 else None
             )
@@ -769,6 +773,21 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 UntypicalWarning,
                 stacklevel=6,
             )
+
+    def _begin(
+        self, observation: Observation, task: "_Task", last: Pass | None, progress: Progress
+    ) -> None:
+        """Tell how much there is to do in all phases together."""
+        n_done = last.iteration + 1 if last else 0
+        progress.begin(
+            fit_units(
+                observation,
+                task.space,
+                task.settings,
+                by_evidence=self.detector == DEFAULT_DETECTOR,
+                n_passes=task.settings.n_iterations - n_done,
+            )
+        )
 
     def _believe(
         self, observation: Observation, task: "_Task", seed: int, progress: Progress

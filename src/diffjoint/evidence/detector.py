@@ -106,7 +106,9 @@ class Evidence:
         known : array of the same shape
             1 for cells known to be meaningful, 0 for cells known to be lost, NaN elsewhere.
         """
-        return self.draws(values, candidates, uniform[None], known, self.folds(values))[0]
+        folds = self.folds(values)
+        mask: Cells = self.draws(values, candidates, uniform[None], known, folds)[0]
+        return mask
 
     def draws(
         self,
@@ -179,14 +181,14 @@ def gather(
     names : sequence of str
         What to call the columns in doubts; their positions if not given.
     tick : callable
-        Called twice for each searched column, when it has been learnt alone and in turn.
+        Called when a searched column has been learnt: each alone, all but the first again in turn.
     """
     searched = sorted(searched)
     others = np.array([j for j in range(values.shape[1]) if j not in searched], dtype=np.int64)
     drivers, scores = find_drivers(values, n_levels, others, seed)
     levels, doubts = _levels(gaps, others, searched, loss_rate)
     doubts += _doubts_on_columns(gaps, others, searched)
-    n_folds = N_FOLDS_LARGE if len(values) > LARGE else N_FOLDS
+    n_folds = n_folds_for(len(values))
     folds, scored = folds_of(values, n_folds), scores.of(values)
     known = np.full(values.shape, np.nan) if known is None else known
     looked_up = np.where(labelled, known, np.nan) if labelled is not None else known * np.nan
@@ -212,6 +214,11 @@ def gather(
         n_levels, n_folds, scores, tuple(drivers), columns, {}, typical_cells(values), doubts
     )
     return _with_turns(evidence, values, gaps, uniform, known, looked_up, seed, tick)
+
+
+def n_folds_for(n_rows: int) -> int:
+    """Folds of a table with so many rows."""
+    return N_FOLDS_LARGE if n_rows > LARGE else N_FOLDS
 
 
 def folds_of(values: Values, n_folds: int) -> NDArray[np.int64]:
@@ -261,10 +268,10 @@ def _with_turns(
             )
             judged = beside.judge(features, folds, scores)
             in_turn[j] = _corrected(beside, judged, gaps[:, j], looked_up[:, j])
+            tick()
         likely = in_turn[j].judge(features, folds, scores).probability
         likely = np.where(np.isnan(known[:, j]), likely, known[:, j])
         meaningful[:, j] = gaps[:, j] & (uniform[:, j] < likely)
-        tick()
     return replace(evidence, in_turn=in_turn)
 
 
