@@ -24,7 +24,7 @@ FLOORS = [
         "decisions",
         "disguised",
     },
-    {"algorithm", "inspection"},
+    {"algorithm", "effort", "inspection"},
     {"checkpoint", "complete", "explain", "history", "inspection_view"},
     {"model", "report"},
     {"imputer"},

@@ -1,6 +1,7 @@
 """Small versions of the benchmarks, so that they cannot rot."""
 
 import json
+import subprocess
 
 import numpy as np
 import pandas as pd
@@ -12,8 +13,11 @@ from benchmarks import (
     calls_columns,
     check_limit,
     downstream,
+    draws,
     pages,
+    profiling,
     reduced_paper,
+    speed,
     worlds,
 )
 
@@ -184,3 +188,86 @@ def test_named_columns_are_counted_and_results_kept(tmp_path, monkeypatch, capsy
     auto.main(["--quick", "--results", str(tmp_path), "--only", "losses"])
     again = pd.read_csv(tmp_path / "auto.csv", keep_default_na=False).set_index("part")
     assert again.equals(results)
+
+
+def run_here(kind, name, job, folder):
+    """Measure in this process: starting another takes longer than the measurement."""
+    return speed.in_this_process(kind, job)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("part", [[], ["--mimic"], ["--scaling"]])
+def test_speed_is_measured_beside_others(part, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(speed, "measured", run_here)
+    folders = ["--results", str(tmp_path), "--pictures", str(tmp_path)]
+    speed.main(["--quick", "--threads", "1", *part, *folders])
+    shown = capsys.readouterr().out
+    if not part:
+        assert "missForest" in shown
+        assert "1 threads each" in shown
+        assert "2 rows" in shown
+    elif part == ["--mimic"]:
+        assert "MIMIC stand-in" in shown
+    else:
+        assert "2 draws of" in shown
+        assert "<svg" in (tmp_path / "speed_rows.svg").read_text()
+        assert "<svg" in (tmp_path / "speed_draws.svg").read_text()
+
+
+def test_a_measurement_has_its_own_process_and_failed_ones_say_so(tmp_path, monkeypatch):
+    job = {"threads": 1, "rows": 60, "world": "no-such-world"}
+    started = []
+
+    def start(command, **options):
+        started.append((command, options["env"]["OMP_NUM_THREADS"]))
+        return subprocess.CompletedProcess(command, 1, "", "Trace\nThere is no such world")
+
+    monkeypatch.setattr(speed.subprocess, "run", start)
+    failed = speed.measured("once", "gone", job, tmp_path)
+    ((command, threads),) = started
+    assert command[1:5] == ["-m", "benchmarks.speed", "--job", "once"]
+    assert threads == "1"
+    assert failed["failed"].endswith("There is no such world")
+    assert "failed (exit code 1" in speed.size_table(iter([("gone", failed)]))
+    assert "failed (exit code 1" in speed.compare_table(failed)
+    assert not (tmp_path / "gone.json").exists()
+    (tmp_path / "gone.json").write_text(json.dumps({"kept": True}))
+    assert speed.measured("once", "gone", job, tmp_path) == {"kept": True}
+
+
+def test_the_profile_tells_phases_apart(capsys):
+    profiling.main(
+        ["--world", "household-survey", "--rows", "150", "--draws", "1", "--epochs", "1"]
+    )
+    shown = capsys.readouterr().out
+    lines = [line.split("|")[1:3] for line in shown.splitlines()[2:] if "|" in line]
+    seconds = {name.strip(): float(taken) for name, taken in lines}
+    parts = sum(taken for name, taken in seconds.items() if name != "all")
+    assert parts == pytest.approx(seconds["all"], rel=0.1, abs=0.1)
+    assert seconds["who is missing beside whom (evidence)"] > 0
+
+
+@FLAT_COLUMNS
+def test_draws_cover_and_differ(tmp_path, capsys):
+    draws.main(["--quick", "--results", str(tmp_path / "draws.csv")])
+    results = pd.read_csv(tmp_path / "draws.csv").set_index("column")
+    assert results["coverage"].dropna().between(70, 90).all()
+    assert results["frequency_gap"].max() < 0.15
+    assert (results["other_by_seed"] > 5).all()
+    assert results.loc["C2", "other_by_draw"] == 100
+    assert "| bayesian-network | 10% | not run |" in capsys.readouterr().out
+
+
+def test_draws_from_the_truth_cover_as_often_as_they_say():
+    rng = np.random.default_rng(0)
+    drawn, truth = rng.normal(size=(20, 4_000)), rng.normal(size=4_000)
+    covered, asked = draws.coverage(drawn, truth)
+    assert asked == 4_000
+    assert covered == pytest.approx(80, abs=2)
+    narrow, _ = draws.coverage(drawn / 2, truth)
+    assert narrow < 60
+    chance = rng.random(4_000)
+    says = rng.random((20, 4_000)) < chance
+    right = (rng.random(4_000) < chance).astype(float)
+    assert draws.frequency_gap(says, np.ones_like(says), right) < 0.03
+    assert draws.frequency_gap(says, np.ones_like(says), 1 - right) > 0.3

@@ -1,3 +1,4 @@
+import copy
 import re
 import warnings
 
@@ -162,6 +163,14 @@ def test_sampled_tables_are_complete_but_for_the_drawn_mask(survey, fitted):
         assert table.drop(columns=[*MM, "person"]).notna().all(axis=None)
         there = survey["income"].notna()
         pd.testing.assert_series_equal(table["income"][there], survey["income"][there])
+
+
+@pytest.mark.parametrize("memory_limit", [1, "20KB"])
+def test_tables_drawn_one_by_one_are_those_drawn_together(survey, fitted, memory_limit):
+    together = fitted.sample(survey, n_draws=3)
+    limited = copy.deepcopy(fitted).set_params(memory_limit=memory_limit)
+    for one, other in zip(limited.sample(survey, n_draws=3), together, strict=True):
+        pd.testing.assert_frame_equal(one, other)
 
 
 def test_sampled_tables_differ_in_values_and_mask(survey, fitted):

@@ -3,11 +3,15 @@ import io
 import sys
 from types import ModuleType
 
+import numpy as np
 import pytest
 from rich.console import Console
 
 from diffjoint import SelectiveImputer
-from diffjoint.progress import ProgressBar, progress_bar
+from diffjoint.config import settings_for
+from diffjoint.effort import evidence_units, fit_units, n_evidence_steps, value_units
+from diffjoint.model_update import training_units
+from diffjoint.progress import ProgressBar, Scaled, progress_bar
 from tests.conftest import FEW_CELLS, TINY, TINY_INPAINT
 
 pytestmark = FEW_CELLS
@@ -117,3 +121,39 @@ def test_progress_goes_to_standard_error_only_when_asked(survey, capfd):
     SelectiveImputer(["age"], **TINY, random_state=0, verbose=True).fit(survey)
     SelectiveImputer(["age"], **TINY, random_state=0).fit(survey)
     assert capfd.readouterr().out == ""
+
+
+class Network:
+    """The paper's network as the effort sees it: five columns, three of them searched."""
+
+    n_columns, mm = 5, (0, 3, 4)
+
+    def __init__(self, n_rows):
+        self.values = np.zeros((n_rows, 5))
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "evidence", "values", "training"),
+    [(5_000, 3.90, 0.48, 14.99), (14_000, 7.59, 0.74, 15.10)],
+)
+def test_time_left_is_right_within_a_third_after_a_tenth_of_the_work(
+    n_rows, evidence, values, training
+):
+    """On a clock that runs as the phases did on one core, which they do at different speeds."""
+    now, table, settings = [0.0], Network(n_rows), settings_for("fast")
+    bar = ProgressBar(Console(file=io.StringIO()), clock=lambda: now[0])
+    bar.begin(fit_units(table, table, settings, by_evidence=True, n_passes=1))
+    one_epoch = training_units(n_rows, settings) / settings.max_epochs
+    steps = [
+        (n_evidence_steps(table), evidence, Scaled(bar, evidence_units(table, settings)), 1),
+        (table.n_columns, values, Scaled(bar, value_units(table, settings)), 1),
+        (settings.max_epochs, training, bar, one_epoch),
+    ]
+    everything = evidence + values + training
+    for n_steps, seconds, listener, units in steps:
+        for _ in range(n_steps):
+            now[0] += seconds / n_steps
+            listener.advance(units)
+            left = everything - now[0]
+            if now[0] > everything / 10 and left > 2:
+                assert bar.seconds_left == pytest.approx(left, rel=0.3, abs=1)

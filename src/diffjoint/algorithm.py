@@ -8,14 +8,14 @@ import torch
 
 from diffjoint.aggregate import Aggregated, aggregate, as_expected
 from diffjoint.arrays import Values
-from diffjoint.conditional_sample import conditional_sample, sampling_units
+from diffjoint.conditional_sample import conditional_sample
 from diffjoint.config import Settings
 from diffjoint.detect import Belief
 from diffjoint.edm import Denoiser
 from diffjoint.expect import Expectation
-from diffjoint.model_update import Hiding, model_update, training_units
+from diffjoint.model_update import Hiding, model_update
 from diffjoint.progress import Progress
-from diffjoint.state import JointSpace, JointState, Observation
+from diffjoint.state import JointSpace, JointState, Observation, one_mask
 
 
 @dataclass(frozen=True)
@@ -64,10 +64,8 @@ def diff_joint(
     denoiser = last.denoiser if last else None
     state = last.aggregated.state if last else initial_state(observation, runtime.seed)
     probability = belief.probability(observation) if belief else None
-    called = None if probability is None else (probability > settings.threshold)[None]
+    called = None if probability is None else one_mask(probability > settings.threshold)
     first = last.iteration + 1 if last else 0
-    work = training_units(len(observation.values), settings) + sampling_units(observation, settings)
-    runtime.progress.begin((settings.n_iterations - first) * work)
 
     for iteration in range(first, settings.n_iterations):
         if belief is not None:
@@ -91,7 +89,7 @@ def diff_joint(
             stream=settings.n_iterations - 1 - iteration,
             memory_limit=runtime.memory_limit,
             progress=runtime.progress,
-            meaningful=called,
+            masks=called,
         )
         aggregated = aggregate(draws, observation, space, settings, probability=probability)
         state = aggregated.state
@@ -122,7 +120,6 @@ def in_one_pass(
     mask = observation.known_meaningful
     if belief is not None:
         probability, mask = belief.probability(observation), belief.draw(observation, 1)
-    runtime.progress.begin(training_units(len(observation.values), settings))
     runtime.progress.phase("training")
     trained = model_update(
         torch.from_numpy(space.encode(JointState(observation.values, mask))).to(runtime.device),

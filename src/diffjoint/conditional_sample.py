@@ -19,7 +19,7 @@ from diffjoint.edm import (
 )
 from diffjoint.errors import TrainingError
 from diffjoint.progress import Progress
-from diffjoint.state import Draws, JointSpace, JointState, Observation
+from diffjoint.state import Draws, JointSpace, JointState, Masks, Observation
 
 _TILE_STEP = 64
 """Matrix products give a row the same bits in every batch whose size is a multiple of this."""
@@ -36,7 +36,8 @@ def conditional_sample(
     stream: int,
     memory_limit: int,
     progress: Progress,
-    meaningful: Cells | None = None,
+    masks: Masks | None = None,
+    first_draw: int = 0,
 ) -> Iterator[Draws]:
     """Draws of every row with something unknown, block by block under ``memory_limit``.
 
@@ -44,20 +45,29 @@ def conditional_sample(
     ----------
     stream : int
         Which of the rows' independent streams of noise to use.
-    meaningful : bool array of shape (1 or n_draws, n_rows, n_columns), optional
-        The mask to draw values under, the same for all draws or one for each; drawn with the
-        values if None.
+    masks : callable, optional
+        Gives the masks to draw values under; they are drawn with the values if None.
+    first_draw : int
+        How many of the rows' draws were made before these.
     """
     incomplete = np.flatnonzero(~observation.observed.all(axis=1))
     n_rows = _rows_per_block(space, settings, memory_limit)
     for start in range(0, len(incomplete), n_rows):
         rows = incomplete[start : start + n_rows]
-        masks = None if meaningful is None else meaningful[:, rows]
+        given = None if masks is None else masks(rows)
         vectors = _draw(
-            denoiser, observation.take(rows), space, settings, stream, memory_limit, progress, masks
+            denoiser,
+            observation.take(rows),
+            space,
+            settings,
+            stream,
+            first_draw,
+            memory_limit,
+            progress,
+            given,
         )
         state = space.decode(vectors.reshape(len(rows), settings.n_draws, -1))
-        drawn = state.meaningful.swapaxes(0, 1) if masks is None else masks
+        drawn = state.meaningful.swapaxes(0, 1) if given is None else given
         yield Draws(rows, state.values.swapaxes(0, 1), drawn)
 
 
@@ -130,6 +140,7 @@ def _draw(
     space: JointSpace,
     settings: Settings,
     stream: int,
+    first_draw: int,
     memory_limit: int,
     progress: Progress,
     masks: Cells | None,
@@ -150,7 +161,8 @@ def _draw(
         n_wanted = min(tile_rows, n_pairs - start)
         pairs = _padded(torch.arange(start, start + n_wanted, device=device))
         rows, draws = pairs // settings.n_draws, pairs % settings.n_draws
-        noise = _noise(draw_keys(keys[rows], draws, stream), space.n_coordinates)
+        row_keys = draw_keys(keys[rows], first_draw + draws, stream)
+        noise = _noise(row_keys, space.n_coordinates)
         with torch.inference_mode():
             given = clean[draws % len(clean), rows]
             if settings.is_amortised:
@@ -208,5 +220,5 @@ def _rows_per_tile(
 
 def _rows_per_block(space: JointSpace, settings: Settings, memory_limit: int) -> int:
     """Rows whose draws are held at once; they fill the other half of the limit."""
-    bytes_per_draw = 12 * space.n_coordinates + 26 * space.n_columns
+    bytes_per_draw = 12 * space.n_coordinates + 40 * space.n_columns + 64
     return max(1, memory_limit // 2 // (bytes_per_draw * settings.n_draws))

@@ -175,6 +175,7 @@ FAST = dataclasses.replace(
     FAST_INPAINT,
     sampler="amortised",
     n_iterations=1,
+    n_steps=20,
     batch_size=512,
     learning_rate=2e-3,
     max_epochs=60,
@@ -182,7 +183,7 @@ FAST = dataclasses.replace(
     log_sigma_mean=-0.6,
     log_sigma_std=1.5,
 )
-BALANCED = dataclasses.replace(FAST, n_steps=20, width=256, max_epochs=150, patience=30)
+BALANCED = dataclasses.replace(FAST, n_steps=40, width=256, max_epochs=150, patience=30)
 PRESETS = MappingProxyType({"fast": FAST, "balanced": BALANCED, "paper": PAPER})
 INPAINT_PRESETS = MappingProxyType(
     {"fast": FAST_INPAINT, "balanced": BALANCED_INPAINT, "paper": PAPER}

@@ -15,7 +15,7 @@ from diffjoint.evidence import Evidence, Why, gather, pack, unpack, why
 from diffjoint.keys import keyed_uniform
 from diffjoint.persist import Arrays
 from diffjoint.progress import Progress
-from diffjoint.state import JointSpace, Observation
+from diffjoint.state import JointSpace, Masks, Observation
 
 LossRate = float | Mapping[int, float] | None
 """P(lost) of regular cells: of all searched columns, or by position; None: to be estimated."""
@@ -31,6 +31,9 @@ class Belief(Protocol):
 
     def draw(self, observation: Observation, stream: int) -> Cells:
         """A mask in which the cells of a row agree with each other."""
+
+    def draws(self, observation: Observation, streams: range) -> Masks:
+        """As many masks, for some rows at a time."""
 
     def why(self, observation: Observation, rows: NDArray[np.intp], column: int) -> Why:
         """Rates of a searched column's cells in some rows, and what the rows say for them."""
@@ -58,6 +61,19 @@ class EvidenceBelief:
         may_be = observation.candidates | observation.known_meaningful
         return self.evidence.draw(values, may_be, uniform, observation.known)
 
+    def draws(self, observation: Observation, streams: range) -> Masks:
+        """As many masks, for some rows at a time."""
+        folds = self.evidence.folds(observation.values)
+
+        def of(rows: NDArray[np.intp]) -> Cells:
+            some = observation.take(rows)
+            n_columns = some.values.shape[1]
+            uniform = np.stack([keyed_uniform(some.keys, stream, n_columns) for stream in streams])
+            may_be = some.candidates | some.known_meaningful
+            return self.evidence.draws(some.values, may_be, uniform, some.known, folds[rows])
+
+        return of
+
     def why(self, observation: Observation, rows: NDArray[np.intp], column: int) -> Why:
         """Rates of a searched column's cells in some rows, and what the rows say for them."""
         return why(self.evidence, observation.values, rows, column)
@@ -72,7 +88,6 @@ def _by_evidence(
 ) -> Belief | None:
     if not space.mm:
         return None
-    progress.begin(2 * len(space.mm))
     progress.phase("who is missing beside whom")
     values = observation.values
     evidence = gather(

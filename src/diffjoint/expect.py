@@ -111,7 +111,6 @@ def learn_values(
     observation: Observation, space: JointSpace, seed: int, progress: Progress
 ) -> Expectation:
     """Learn every column from the rows in which it is observed."""
-    progress.begin(space.n_columns)
     progress.phase("what lost cells held")
     learnt, n_levels = [], space.schema.n_levels
     for j, column in enumerate(space.schema.modelled):

@@ -41,6 +41,7 @@ from diffjoint.detect import (
     Belief,
     LossRate,
 )
+from diffjoint.effort import evidence_units, fit_units, value_units
 from diffjoint.errors import InputError, ModelFileError, UntypicalWarning
 from diffjoint.expect import Expectation, learn_values
 from diffjoint.explain import (
@@ -68,7 +69,7 @@ from diffjoint.model import (
 )
 from diffjoint.params import label_from, params_from, plain_params
 from diffjoint.persist import Arrays, read_bundle, write_bundle
-from diffjoint.progress import Progress, Silence, progress_bar
+from diffjoint.progress import Progress, Scaled, Silence, progress_bar
 from diffjoint.report import Findings, Report, summarize
 from diffjoint.rules import Rule, read_rules
 from diffjoint.search import AUTO, not_judged, search
@@ -560,18 +561,10 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         check_whole("n_draws", n_draws, 1)
         question = self._open(X, known_meaningful, known_lost)
         observation = self._observe(question)
-        values = np.repeat(observation.values[None], n_draws, axis=0)
-        meaningful = np.zeros(values.shape, dtype=bool)
+        limit = parse_bytes(self.memory_limit)
         with self._running() as progress:
-            limit = parse_bytes(self.memory_limit)
-            masks = self._model.masks(observation, n_draws)
-            for draws in self._model.draws(observation, n_draws, limit, progress, masks):
-                values[:, draws.rows] = draws.values
-                may_be = observation.candidates | observation.known_meaningful
-                meaningful[:, draws.rows] = draws.meaningful & may_be[draws.rows]
-        meaningful |= observation.known_meaningful
-        states = (JointState(*drawn) for drawn in zip(values, meaningful, strict=True))
-        return [self._complete(question, question.known.settle(state)) for state in states]
+            states = self._model.states(observation, n_draws, limit, progress)
+            return [self._complete(question, question.known.settle(state)) for state in states]
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Save the fitted imputer to one file, without pickle; :func:`load` reads it back."""
@@ -634,9 +627,12 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.history_ = resumed.history if resumed else []
         last = resumed.last if resumed else None
         with self._running() as progress, _explained_interrupts(checkpoint):
-            belief = self._believe(observation, task, seed, progress)
+            self._begin(observation, task, last, progress)
+            step = Scaled(progress, evidence_units(observation, task.settings))
+            belief = self._believe(observation, task, seed, step)
+            step = Scaled(progress, value_units(observation, task.settings))
             expectation = (
-                learn_values(observation, task.space, seed, progress)
+                learn_values(observation, task.space, seed, step)
                 if task.settings.is_amortised
                 else None
             )
@@ -816,6 +812,21 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _say_what_was_not_judged(self) -> None:
         for doubt in not_judged(self.mm_evidence_):
             warn(doubt, UntypicalWarning, stacklevel=6)
+
+    def _begin(
+        self, observation: Observation, task: "_Task", last: Pass | None, progress: Progress
+    ) -> None:
+        """Tell how much there is to do in all phases together."""
+        n_done = last.iteration + 1 if last else 0
+        progress.begin(
+            fit_units(
+                observation,
+                task.space,
+                task.settings,
+                by_evidence=self.detector == DEFAULT_DETECTOR,
+                n_passes=task.settings.n_iterations - n_done,
+            )
+        )
 
     def _believe(
         self, observation: Observation, task: "_Task", seed: int, progress: Progress

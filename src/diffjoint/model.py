@@ -20,7 +20,7 @@ from diffjoint.keys import row_keys
 from diffjoint.knowledge import Knowledge
 from diffjoint.persist import Arrays
 from diffjoint.progress import Progress
-from diffjoint.state import Draws, JointSpace, Observation
+from diffjoint.state import Draws, JointSpace, JointState, Masks, Observation, one_mask
 from diffjoint.table import Schema, Table
 
 BELIEF, EXPECTATION = "belief.", "expectation."
@@ -44,32 +44,55 @@ class Model:
     def draws(
         self,
         observation: Observation,
-        n_draws: int,
+        draws: range,
         memory_limit: int,
         progress: Progress,
-        meaningful: Cells | None = None,
+        masks: Masks | None = None,
     ) -> Iterator[Draws]:
-        """Conditional draws of the incomplete rows, block by block, under a mask if given."""
-        settings = replace(self.settings, n_draws=n_draws)
-        progress.begin(sampling_units(observation, settings))
-        progress.phase("drawing")
+        """Conditional draws of the incomplete rows, block by block, under masks if given."""
         return conditional_sample(
             self.denoiser,
             observation,
             self.space,
-            settings,
+            replace(self.settings, n_draws=len(draws)),
             stream=0,
             memory_limit=memory_limit,
             progress=progress,
-            meaningful=meaningful,
+            masks=masks,
+            first_draw=draws.start,
         )
 
-    def masks(self, observation: Observation, n_draws: int) -> Cells | None:
-        """Masks drawn from the belief, shape (n_draws, n_rows, n_columns); None: it has none."""
-        if self.belief is None:
-            return None
-        streams = range(FIRST_MASK, FIRST_MASK + n_draws)
-        return np.stack([self.belief.draw(observation, stream) for stream in streams])
+    def states(
+        self, observation: Observation, n_draws: int, memory_limit: int, progress: Progress
+    ) -> Iterator[JointState]:
+        """Drawn states one after the other, of values and mask.
+
+        As many as fill half the limit, and one at least, are drawn together and held until they
+        are asked for; the other half is for drawing.
+        """
+        progress.begin(sampling_units(observation, replace(self.settings, n_draws=n_draws)))
+        progress.phase("drawing")
+        values = observation.values
+        at_once = max(1, memory_limit // 2 // max(values.nbytes + values.size, 1))
+        for first in range(0, n_draws, at_once):
+            draws = range(first, min(first + at_once, n_draws))
+            yield from self._states(observation, draws, memory_limit // 2, progress)
+
+    def _states(
+        self, observation: Observation, draws: range, memory_limit: int, progress: Progress
+    ) -> Iterator[JointState]:
+        """The states of some draws, held together."""
+        streams = range(FIRST_MASK + draws.start, FIRST_MASK + draws.stop)
+        masks = self.belief.draws(observation, streams) if self.belief else None
+        may_be = observation.candidates | observation.known_meaningful
+        shape = (len(draws), *observation.values.shape)
+        values = np.broadcast_to(observation.values, shape).copy()
+        meaningful = np.broadcast_to(observation.known_meaningful, shape).copy()
+        for block in self.draws(observation, draws, memory_limit, progress, masks):
+            values[:, block.rows] = block.values
+            meaningful[:, block.rows] |= block.meaningful & may_be[block.rows]
+        for drawn in zip(values, meaningful, strict=True):
+            yield JointState(*drawn)
 
     def infer(self, observation: Observation, memory_limit: int, progress: Progress) -> Aggregated:
         """Value, uncertainty and call of every cell, by what was expected or found in training."""
@@ -79,8 +102,12 @@ class Model:
                 probability = observation.known_meaningful.astype(np.float64)
             expected = self.expectation.of(observation)
             return as_expected(*expected, probability, self.settings.threshold)
-        called = None if probability is None else (probability > self.settings.threshold)[None]
-        draws = self.draws(observation, self.settings.n_draws, memory_limit, progress, called)
+        threshold = self.settings.threshold
+        called = None if probability is None else one_mask(probability > threshold)
+        progress.begin(sampling_units(observation, self.settings))
+        progress.phase("drawing")
+        n_draws = range(self.settings.n_draws)
+        draws = self.draws(observation, n_draws, memory_limit, progress, called)
         return aggregate(draws, observation, self.space, self.settings, self.clusters, probability)
 
     def arrays(self) -> Arrays:

@@ -1,5 +1,6 @@
 """How far long work has come, for whoever wants to know."""
 
+from collections.abc import Callable
 from html import escape
 from importlib import import_module
 from time import monotonic
@@ -93,10 +94,31 @@ class NotebookBar:
         self._handle.update(self._screen.HTML(f"<div>{bar} {words}</div>"))
 
 
+class Scaled:
+    """Passes on what it hears of work whose units are worth more to the listener."""
+
+    def __init__(self, listener: Progress, worth: float) -> None:
+        self._listener, self._worth = listener, worth
+
+    def begin(self, total: float) -> None:
+        """Work starts."""
+        self._listener.begin(total * self._worth)
+
+    def phase(self, name: str) -> None:
+        """The work turns to something else."""
+        self._listener.phase(name)
+
+    def advance(self, units: float, loss: float | None = None) -> None:
+        """So many more are done."""
+        self._listener.advance(units * self._worth, loss)
+
+
 class ProgressBar:
     """A bar in the terminal: phase, loss, time gone and time left."""
 
-    def __init__(self, console: Console | None = None) -> None:
+    def __init__(
+        self, console: Console | None = None, clock: Callable[[], float] | None = None
+    ) -> None:
         self._bar = bars.Progress(
             bars.TextColumn("{task.description}"),
             bars.BarColumn(),
@@ -108,6 +130,7 @@ class ProgressBar:
             console=console or Console(stderr=True),
             transient=True,
             speed_estimate_period=120,
+            get_time=clock,
         )
         self._task: bars.TaskID | None = None
 
@@ -122,6 +145,11 @@ class ProgressBar:
         traceback: TracebackType | None,
     ) -> None:
         self._bar.stop()
+
+    @property
+    def seconds_left(self) -> float | None:
+        """What the bar says is left; None while it cannot say."""
+        return None if self._task is None else self._bar.tasks[-1].time_remaining
 
     def begin(self, total: float) -> None:
         """Start the bar anew."""

@@ -1,5 +1,6 @@
 """The joint state s = (x, c), its draws, and the space the model sees it in."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -7,6 +8,9 @@ from numpy.typing import NDArray
 
 from diffjoint.arrays import Cells, Values
 from diffjoint.table import Schema, coordinates, decode, encode
+
+Masks = Callable[[NDArray[np.intp]], Cells]
+"""Masks of some rows, shape (n_draws, n_rows, n_columns), or (1, ...) if all draws share one."""
 
 
 @dataclass(frozen=True)
@@ -137,3 +141,8 @@ class JointSpace:
         """Which coordinates are known: those of observed values and of settled masks."""
         values = coordinates(observation.observed, self.schema)
         return np.hstack([values, ~observation.candidates[:, self.mm] | mask_too])
+
+
+def one_mask(meaningful: Cells) -> Masks:
+    """A table's mask, as one that all draws share."""
+    return lambda rows: meaningful[None, rows]

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,13 @@ FEWEST = 20
 """Observed cells below which a feature is left out: rows held out could hold them all."""
 SMOOTHING = 10.0
 """Rows that pull what stands for a level towards the column's mean."""
+MOST_LEAVES = 16
+"""Leaves of a tree: a bit for each fits into one small number per row."""
+BLOCK = 8_192
+"""Rows that go through the trees together: few enough to stay in a processor's cache."""
+_BITS = np.arange(2**MOST_LEAVES)
+_LEAF: NDArray[np.intp] = np.frexp(~_BITS & (_BITS + 1))[1].astype(np.intp) - 1
+"""The first leaf that is not ruled out, by the bits of those that are."""
 
 
 @dataclass(frozen=True)
@@ -39,11 +47,11 @@ class Trees:
     """
 
     baseline: Values
-    output: NDArray[np.int64]
-    roots: NDArray[np.int64]
-    feature: NDArray[np.int64]
-    left: NDArray[np.int64]
-    right: NDArray[np.int64]
+    output: NDArray[np.int32]
+    roots: NDArray[np.int32]
+    feature: NDArray[np.int32]
+    left: NDArray[np.int32]
+    right: NDArray[np.int32]
     threshold: Values
     value: Values
     missing_left: NDArray[np.bool_]
@@ -55,23 +63,70 @@ class Trees:
         return _as_numbers(features, self.level_codes, self.level_starts)
 
     def predict(self, features: Values) -> Values:
-        """The sums for every row, shape (n_rows, n_outputs)."""
-        numbers = self.numbers(features)
+        """The sums for every row, shape (n_rows, n_outputs).
+
+        Notes
+        -----
+        Rows do not walk the trees. Every split is asked of all rows of a block at once, and where
+        they go right, the leaves to its left are ruled out; the first leaf left is a row's own.
+        """
         total = np.tile(self.baseline, (len(features), 1))
-        rows = np.arange(len(features))
-        for root, output in zip(self.roots, self.output, strict=True):
-            node = np.full(len(features), root)
-            while True:
-                x = numbers[rows, self.feature[node]]
-                goes_left = np.where(
-                    np.isnan(x), self.missing_left[node], x <= self.threshold[node]
-                )
-                below = np.where(goes_left, self.left[node], self.right[node])
-                if (below == node).all():
-                    break
-                node = below
-            total[:, output] += self.value[node]
+        for start in range(0, len(features) if len(self.roots) else 0, BLOCK):
+            block = slice(start, start + BLOCK)
+            columns = np.ascontiguousarray(self.numbers(features[block]).T)
+            ruled_out = np.empty(columns.shape[1], dtype=np.uint16)
+            goes_right = np.empty(columns.shape[1], dtype=np.uint16)
+            for output, splits, leaves in self._plan:
+                ruled_out[:] = 0
+                for feature, threshold, missing_left, to_the_left in splits:
+                    if missing_left:
+                        right = columns[feature] > threshold
+                    else:
+                        right = ~(columns[feature] <= threshold)
+                    np.multiply(right, to_the_left, out=goes_right)
+                    ruled_out |= goes_right
+                total[block, output] += leaves[_LEAF[ruled_out]]
         return total
+
+    @cached_property
+    def _plan(self) -> list[tuple[int, list[tuple[int, float, bool, np.uint16]], Values]]:
+        """For each tree its output, its splits, and its leaves' values from left to right.
+
+        A split is its feature, its threshold, whether missing cells go left, and the bits of the
+        leaves to its left.
+        """
+        n_leaves, first_leaf = self._leaves()
+        is_leaf = self.left == np.arange(len(self.left))
+        bits = ((1 << n_leaves[self.left]) - 1) << first_leaf
+        parts = (self.feature, self.threshold, self.missing_left)
+        columns = [part.tolist() for part in parts]
+        masks = bits.astype(np.uint16)
+        plan = []
+        ends = [*self.roots[1:].tolist(), len(self.left)]
+        for root, end, output in zip(self.roots.tolist(), ends, self.output.tolist(), strict=True):
+            nodes = np.arange(root, end)
+            splits = [
+                (columns[0][node], columns[1][node], columns[2][node], masks[node])
+                for node in nodes[~is_leaf[nodes]].tolist()
+            ]
+            leaves = nodes[is_leaf[nodes]]
+            plan.append((output, splits, self.value[leaves[np.argsort(first_leaf[leaves])]]))
+        return plan
+
+    def _leaves(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """How many leaves lie below each node, and the place of the first in its tree."""
+        levels, itself = [self.roots], np.arange(len(self.left))
+        while len(inner := levels[-1][self.left[levels[-1]] != itself[levels[-1]]]):
+            levels.append(np.concatenate([self.left[inner], self.right[inner]]))
+        n_leaves, first_leaf = np.ones_like(itself), np.zeros_like(itself)
+        for nodes in reversed(levels):
+            inner = nodes[self.left[nodes] != nodes]
+            n_leaves[inner] = n_leaves[self.left[inner]] + n_leaves[self.right[inner]]
+        for nodes in levels:
+            inner = nodes[self.left[nodes] != nodes]
+            first_leaf[self.left[inner]] = first_leaf[inner]
+            first_leaf[self.right[inner]] = first_leaf[inner] + n_leaves[self.left[inner]]
+        return n_leaves, first_leaf
 
     def scaled(self, factor: float) -> "Trees":
         """The same with every tree's say made smaller or larger; the baseline stays."""
@@ -97,6 +152,8 @@ def grow(
 
     Parameters
     ----------
+    learner : estimator
+        Its trees have at most ``MOST_LEAVES`` leaves.
     features : array of shape (n_rows, n_features)
         Coded cells, NaN where missing: that too is a fact to go by.
     target : array of shape (n_rows,)
@@ -104,6 +161,10 @@ def grow(
     n_levels : array of shape (n_features,)
         Levels of categorical features; 0 for numbers.
     """
+    if learner.max_leaf_nodes is None or learner.max_leaf_nodes > MOST_LEAVES:
+        raise ValueError(
+            f"max_leaf_nodes must be at most {MOST_LEAVES}; got {learner.max_leaf_nodes}."
+        )
     codes, starts = _level_codes(features, _indicators(learner, target), n_levels)
     numbers = _as_numbers(features, codes, starts)
     numbers[:, (~np.isnan(numbers)).sum(axis=0) < FEWEST] = 0.0
@@ -148,11 +209,11 @@ def _trees(
 
     return Trees(
         baseline=baseline,
-        output=np.array([output for output, _ in grown], dtype=np.int64),
-        roots=roots,
-        feature=joined("feature", np.int64),
-        left=joined("left", np.int64),
-        right=joined("right", np.int64),
+        output=np.array([output for output, _ in grown], dtype=np.int32),
+        roots=roots.astype(np.int32),
+        feature=joined("feature", np.int32),
+        left=joined("left", np.int32),
+        right=joined("right", np.int32),
         threshold=joined("threshold", np.float64),
         value=joined("value", np.float64),
         missing_left=joined("missing_left", np.bool_),

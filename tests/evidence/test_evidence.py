@@ -111,6 +111,24 @@ def test_drawn_masks_agree_with_each_other(network, evidence):
     assert independent[independent[:, 3], 4].mean() < mask[mask[:, 3], 4].mean()
 
 
+def test_masks_drawn_together_are_those_drawn_one_by_one(network, evidence):
+    """Also of some rows alone, if these keep the folds that they have in the table."""
+    values = network.test.observed_table.to_numpy()
+    candidates, unknown = np.isnan(values), np.full(values.shape, np.nan)
+    unknown[:50, 3] = 1.0
+    uniform = np.random.default_rng(2).random((4, *values.shape))
+    folds = evidence.folds(values)
+    masks = evidence.draws(values, candidates, uniform, unknown, folds)
+    for mask, numbers in zip(masks, uniform, strict=True):
+        np.testing.assert_array_equal(mask, evidence.draw(values, candidates, numbers, unknown))
+    rows = np.arange(0, len(values), 7)
+    some = evidence.draws(
+        values[rows], candidates[rows], uniform[:, rows], unknown[rows], folds[rows]
+    )
+    np.testing.assert_array_equal(some, masks[:, rows])
+    assert masks[:, :50, 3][:, candidates[:50, 3]].all()
+
+
 def test_drawn_masks_are_as_likely_as_said(network, evidence):
     values = network.test.observed_table.to_numpy()
     unknown = np.full(values.shape, np.nan)

@@ -2,7 +2,7 @@
 
 from diffjoint.evidence.candidates import FALSE_FIND_RATE, TOO_FEW, Candidate, find_candidates
 from diffjoint.evidence.column import Judged
-from diffjoint.evidence.detector import Evidence, gather
+from diffjoint.evidence.detector import Evidence, gather, n_folds_for
 from diffjoint.evidence.packing import pack, unpack
 from diffjoint.evidence.why import Why, why
 
@@ -15,6 +15,7 @@ __all__ = [
     "Why",
     "find_candidates",
     "gather",
+    "n_folds_for",
     "pack",
     "unpack",
     "why",

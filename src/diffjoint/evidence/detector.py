@@ -78,7 +78,7 @@ class Evidence:
 
     def judge(self, values: Values) -> dict[int, Judged]:
         """Q, rho and phi of the cells of each searched column, missing or not."""
-        folds, scores = folds_of(values, self.n_folds), self.scores.of(values)
+        folds, scores = self.folds(values), self.scores.of(values)
         return {
             j: learnt.judge(np.delete(values, j, axis=1), folds, scores)
             for j, learnt in self.columns.items()
@@ -87,9 +87,16 @@ class Evidence:
     def probability(self, values: Values, candidates: Cells) -> Values:
         """P(meaningful) of every candidate cell; 0 elsewhere."""
         likely = np.zeros(values.shape)
-        for j, judged in self.judge(values).items():
-            likely[:, j] = np.where(candidates[:, j], judged.probability, 0.0)
+        folds, scores = self.folds(values), self.scores.of(values)
+        for j, learnt in self.columns.items():
+            rows = np.flatnonzero(candidates[:, j])
+            rest = np.delete(values[rows], j, axis=1)
+            likely[rows, j] = learnt.judge(rest, folds[rows], scores[rows]).probability
         return likely
+
+    def folds(self, values: Values) -> NDArray[np.int64]:
+        """The fold of each row; repeats of a row are told apart, so give the whole table."""
+        return folds_of(values, self.n_folds)
 
     def draw(self, values: Values, candidates: Cells, uniform: Values, known: Values) -> Cells:
         """A mask drawn column by column, each given those before: cells agree with each other.
@@ -101,14 +108,42 @@ class Evidence:
         known : array of the same shape
             1 for cells known to be meaningful, 0 for cells known to be lost, NaN elsewhere.
         """
-        folds, scores = folds_of(values, self.n_folds), self.scores.of(values)
-        meaningful = np.zeros(values.shape, dtype=bool)
+        folds = self.folds(values)
+        mask: Cells = self.draws(values, candidates, uniform[None], known, folds)[0]
+        return mask
+
+    def draws(
+        self,
+        values: Values,
+        candidates: Cells,
+        uniform: Values,
+        known: Values,
+        folds: NDArray[np.int64],
+    ) -> Cells:
+        """Several masks, as :meth:`draw` gives one.
+
+        A row is asked about once for all draws in which the columns before are alike, and only
+        where the answer counts.
+
+        Parameters
+        ----------
+        uniform : array of shape (n_draws, n_rows, n_columns)
+        folds : int array of shape (n_rows,)
+            As :meth:`folds` of the whole table gives them, if these are some rows of it.
+        """
+        scores = self.scores.of(values)
+        meaningful = np.broadcast_to(candidates & (known == 1), uniform.shape).copy()
         before: list[int] = []
         for j, learnt in self.in_turn.items():
-            features = _features(values, meaningful, j, before)
-            likely = learnt.judge(features, folds, scores).probability
-            likely = np.where(np.isnan(known[:, j]), likely, known[:, j])
-            meaningful[:, j] = candidates[:, j] & (uniform[:, j] < likely)
+            rows = np.flatnonzero(candidates[:, j] & np.isnan(known[:, j]))
+            beside = meaningful[:, rows][:, :, before]
+            draw, place, which = _distinct(beside)
+            asked = rows[place]
+            features = np.hstack(
+                [np.delete(values[asked], j, axis=1), beside[draw, place].astype(float)]
+            )
+            likely = learnt.judge(features, folds[asked], scores[asked]).probability
+            meaningful[:, rows, j] = uniform[:, rows, j] < likely[which]
             before.append(j)
         return meaningful
 
@@ -148,14 +183,14 @@ def gather(
     names : sequence of str
         What to call the columns in doubts; their positions if not given.
     tick : callable
-        Called twice for each searched column, when it has been learnt alone and in turn.
+        Called when a searched column has been learnt: each alone, all but the first again in turn.
     """
     searched = sorted(searched)
     others = np.array([j for j in range(values.shape[1]) if j not in searched], dtype=np.int64)
     drivers, scores = find_drivers(values, n_levels, others, seed)
     levels, doubts = _levels(gaps, others, searched, loss_rate)
     doubts += _doubts_on_columns(gaps, others, searched)
-    n_folds = N_FOLDS_LARGE if len(values) > LARGE else N_FOLDS
+    n_folds = n_folds_for(len(values))
     folds, scored = folds_of(values, n_folds), scores.of(values)
     steepest = STEEPER * steepness(scored, gaps, others, drivers) if drivers else np.inf
     levels = {j: replace(level, steepest=steepest) for j, level in levels.items()}
@@ -183,6 +218,11 @@ def gather(
         n_levels, n_folds, scores, tuple(drivers), columns, {}, typical_cells(values), doubts
     )
     return _with_turns(evidence, values, gaps, uniform, known, looked_up, seed, tick)
+
+
+def n_folds_for(n_rows: int) -> int:
+    """Folds of a table with so many rows."""
+    return N_FOLDS_LARGE if n_rows > LARGE else N_FOLDS
 
 
 def folds_of(values: Values, n_folds: int) -> NDArray[np.int64]:
@@ -233,11 +273,27 @@ def _with_turns(
             )
             judged = beside.judge(features, folds, scores)
             in_turn[j] = _corrected(beside, judged, gaps[:, j], looked_up[:, j])
+            tick()
         likely = in_turn[j].judge(features, folds, scores).probability
         likely = np.where(np.isnan(known[:, j]), likely, known[:, j])
         meaningful[:, j] = gaps[:, j] & (uniform[:, j] < likely)
-        tick()
     return replace(evidence, in_turn=in_turn)
+
+
+def _distinct(masks: Cells) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
+    """Draws and rows that hold each row's masks once, and which of these each draw's row is.
+
+    Parameters
+    ----------
+    masks : bool array of shape (n_draws, n_rows, n_columns)
+    """
+    n_draws, n_rows, _ = masks.shape
+    which = np.broadcast_to(np.arange(n_rows), (n_draws, n_rows)).ravel()
+    first = np.arange(n_rows)
+    packed = np.packbits(masks, axis=2)
+    for byte in packed.reshape(n_draws * n_rows, packed.shape[2]).T:
+        _, first, which = np.unique(which * 256 + byte, return_index=True, return_inverse=True)
+    return *np.divmod(first, max(n_rows, 1)), which.reshape(n_draws, n_rows)
 
 
 def _corrected(

@@ -1,0 +1,211 @@
+"""Whether draws are distributions: intervals that cover, frequencies that come true.
+
+    python -m benchmarks.draws            # the network at three ratios, and a real table
+    python -m benchmarks.draws --quick    # few rows
+
+On lost cells of test rows, column by column. Numbers: the share of true values inside the interval
+between the 10% and 90% quantiles of the draws; of draws that are distributions it is 80%. The k-th
+of n draws is their quantile at k / (n + 1), which keeps that share for any n. Levels, and the mask:
+cells are grouped by how often half of the draws say so, and how often the other half does is
+compared with how often it is so; the mean gap over ten groups is shown. Draws of another seed are
+compared cell by cell. One line per column; results that are there are kept.
+"""
+
+import argparse
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from benchmarks.pages import show_in, write
+from diffjoint import SelectiveImputer
+from diffjoint.simulate import World, make_world
+
+RESULTS = Path(__file__).parent / "results" / "draws.csv"
+CELLS = (
+    ("bayesian-network", 10),
+    ("bayesian-network", 30),
+    ("bayesian-network", 40),
+    ("telco-churn-no-gates", 10),
+    ("telco-churn-no-gates", 30),
+)
+N_DRAWS, MOST_ROWS = 40, 3_000
+FEWEST_DRAWS, FEWEST_CELLS = 10, 30
+"""Draws with a value below which a cell says little, and cells below which a column does."""
+N_GROUPS = 10
+INSIDE = 0.8
+
+Numbers = NDArray[np.float64]
+KEYS = ["world", "ratio"]
+
+
+def coverage(draws: Numbers, truth: Numbers) -> tuple[float, int]:
+    """Share of true numbers inside the draws' interval, and how many were asked; in percent.
+
+    Parameters
+    ----------
+    draws : array of shape (n_draws, n_cells)
+        NaN where a draw keeps the cell empty.
+    """
+    enough = (~np.isnan(draws)).sum(axis=0) >= FEWEST_DRAWS
+    if not enough.any():
+        return float("nan"), 0
+    ends = [(1 - INSIDE) / 2, (1 + INSIDE) / 2]
+    low, high = np.nanquantile(draws[:, enough], ends, axis=0, method="weibull")
+    inside = (low <= truth[enough]) & (truth[enough] <= high)
+    return 100 * float(inside.mean()), int(enough.sum())
+
+
+def frequency_gap(says: NDArray[np.bool_], counts: NDArray[np.bool_], truly: Numbers) -> float:
+    """How far frequencies of draws are from what is so, on average over groups of cells.
+
+    Parameters
+    ----------
+    says, counts : bool arrays of shape (n_draws, n_cells)
+        Whether a draw says so, and whether it says anything.
+    truly : array of shape (n_cells,)
+        1 if it is so, 0 if not.
+    """
+    half = len(says) // 2
+    first, second = (_share(says[part], counts[part]) for part in (slice(half), slice(half, None)))
+    known = ~np.isnan(first + second)
+    group = np.minimum((first[known] * N_GROUPS).astype(int), N_GROUPS - 1)
+    gaps = np.bincount(group, (second - truly)[known], minlength=N_GROUPS)
+    return float(np.abs(gaps).sum() / max(known.sum(), 1))
+
+
+def measure(world: World, **settings: Any) -> list[dict[str, Any]]:
+    """One line per column with enough lost test cells."""
+    table = world.test.observed_table[:MOST_ROWS]
+    test, n_rows = world.test, len(table)
+
+    def drawn(seed: int, n_draws: int) -> list[pd.DataFrame]:
+        imputer = SelectiveImputer(
+            world.mm_columns,
+            column_kinds=world.column_kinds,
+            random_state=seed,
+            unseen="keep",
+            **settings,
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what a world makes the imputer doubt is no news here
+            return list(imputer.fit(world.train.observed_table).sample(table, n_draws))
+
+    tables, of_another_seed = drawn(0, N_DRAWS), drawn(1, 1)[0]
+    lines = []
+    for name, kind in world.column_kinds.items():
+        truth = test.truth[name][:n_rows]
+        lost = (test.lost[name][:n_rows] & truth.notna()).to_numpy()
+        if kind == "pass-through" or lost.sum() < FEWEST_CELLS:
+            continue
+        draws = np.stack([one[name].to_numpy(dtype=object)[lost] for one in tables])
+        line: dict[str, Any] = {"column": name, "kind": kind, "lost": int(lost.sum())}
+        other = of_another_seed[name].to_numpy(dtype=object)[lost]
+        line["other_by_seed"] = _percent_other(draws[0], other)
+        line["other_by_draw"] = _percent_other(draws[0], draws[1])
+        line |= _line(draws, truth.to_numpy(dtype=object)[lost], kind)
+        if name in world.mm_columns:
+            missing = table[name].isna().to_numpy()
+            empty = np.stack([one[name].isna().to_numpy()[missing] for one in tables])
+            truly = test.meaningful[name].to_numpy()[:n_rows][missing].astype(float)
+            line["mask_gap"] = frequency_gap(empty, np.ones_like(empty), truly)
+        lines.append(line)
+    return lines
+
+
+def _line(draws: NDArray[np.object_], truth: NDArray[np.object_], kind: str) -> dict[str, Any]:
+    """Coverage of a column of numbers, or the gap of a column of levels."""
+    there = ~pd.isna(draws)
+    if kind == "categorical":
+        levels = pd.unique(truth)
+        says = np.concatenate([(draws == level) & there for level in levels], axis=1)
+        counts = np.tile(there, len(levels))
+        truly = np.concatenate([(truth == level).astype(float) for level in levels])
+        return {"frequency_gap": frequency_gap(says, counts, truly)}
+    covered, n_cells = coverage(_as_numbers(draws), _as_numbers(truth))
+    return {"coverage": covered, "asked": n_cells}
+
+
+def _as_numbers(cells: NDArray[np.object_]) -> Numbers:
+    flat = pd.Series(cells.ravel(), dtype=object)
+    if isinstance(flat.dropna().iloc[0], pd.Timestamp):
+        flat = (pd.to_datetime(flat) - pd.Timestamp(0)) / pd.Timedelta(days=1)
+    numbers: Numbers = pd.to_numeric(flat).to_numpy(dtype=float, na_value=np.nan)
+    return numbers.reshape(cells.shape)
+
+
+def _share(says: NDArray[np.bool_], counts: NDArray[np.bool_]) -> Numbers:
+    n_counted = counts.sum(axis=0)
+    share = (says & counts).sum(axis=0) / np.maximum(n_counted, 1)
+    return np.where(n_counted > 0, share, np.nan)
+
+
+def _percent_other(one: NDArray[np.object_], other: NDArray[np.object_]) -> float:
+    same = (one == other) | (pd.isna(one) & pd.isna(other))
+    return 100 * float(1 - same.mean())
+
+
+def run(
+    cells: list[tuple[str, int]], path: Path, rows: int | None, **settings: Any
+) -> pd.DataFrame:
+    """Measure every world that is not in the file yet, and write each as it is done."""
+    done: list[dict[str, Any]] = pd.read_csv(path).to_dict("records") if path.exists() else []  # type: ignore[assignment]
+    for name, ratio in cells:
+        if any((row["world"], row["ratio"]) == (name, ratio) for row in done):
+            continue
+        world = make_world(name, rows=rows, mechanism="mcar", loss_rate=ratio / 100, seed=0)
+        lines = measure(world, **settings)
+        done += [{"world": name, "ratio": ratio, **line} for line in lines]
+        write(path, pd.DataFrame(done).round(4).to_csv(index=False))
+    return pd.DataFrame(done)
+
+
+def draws_table(results: pd.DataFrame) -> str:
+    """One line per column of each world."""
+    lines = [
+        "| table | lost | column | lost cells | inside 80% intervals | gap of level frequencies | "
+        "gap of mask frequencies | other by draw | by seed |\n"
+        "| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n"
+    ]
+    for name, ratio in CELLS:
+        here = results[(results["world"] == name) & (results["ratio"] == ratio)]
+        if here.empty:
+            lines.append(f"| {name} | {ratio}% | not run | | | | | | |\n")
+        for line in here.to_dict("records"):
+            shown = [
+                "" if pd.isna(line.get(part, np.nan)) else f"{line[part]:.{digits}f}"
+                for part, digits in (
+                    ("coverage", 1),
+                    ("frequency_gap", 3),
+                    ("mask_gap", 3),
+                    ("other_by_draw", 0),
+                    ("other_by_seed", 0),
+                )
+            ]
+            lines.append(
+                f"| {name} | {ratio}% | {line['column']} | {line['lost']:,} | "
+                f"{' | '.join(shown)} |\n"
+            )
+    return "".join(lines)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="the network at 30%, few rows")
+    parser.add_argument("--results", type=Path, default=RESULTS, help="file of the results")
+    options = parser.parse_args(arguments)
+    if options.quick:
+        results = run([("bayesian-network", 30)], options.results, 1_500, max_epochs=10)
+    else:
+        results = run(list(CELLS), options.results, None)
+    table = draws_table(results)
+    if options.results == RESULTS:
+        show_in("draws", table)
+    print(table)
+
+
+if __name__ == "__main__":
+    main()

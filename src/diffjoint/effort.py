@@ -1,0 +1,74 @@
+"""How much work the phases of a fit are, in one unit: rows through the network.
+
+The phases run at different speeds. What they cost beside each other was measured on one core; where
+it is off, so is the time left that a progress bar shows, and nothing else.
+"""
+
+from diffjoint.conditional_sample import sampling_units
+from diffjoint.config import Settings
+from diffjoint.evidence import n_folds_for
+from diffjoint.model_update import training_units
+from diffjoint.state import JointSpace, Observation
+
+ROW_SECONDS, WEIGHT_SECONDS = 1.5e-6, 3e-10
+"""A row through the network: at least, and by the square of its width."""
+FOLD_SECONDS = 0.04, 5.7e-6, 5e-7
+"""Who is missing in a column, for each fold: at least, by row, and by cell of the rest."""
+VALUE_SECONDS = 0.06, 2.5e-6, 8e-7
+"""What a column held: at least, by row, and by cell of the rest."""
+MOST_ROWS = 100_000
+"""Rows beyond which trees learn from some of them."""
+
+
+def evidence_units(observation: Observation, settings: Settings) -> int:
+    """Work on one searched column."""
+    n_folds = n_folds_for(len(observation.values))
+    return _units(n_folds * _trees_seconds(observation, FOLD_SECONDS), settings)
+
+
+def value_units(observation: Observation, settings: Settings) -> int:
+    """Work on what one column held."""
+    return _units(_trees_seconds(observation, VALUE_SECONDS), settings)
+
+
+def fit_units(
+    observation: Observation,
+    space: JointSpace,
+    settings: Settings,
+    *,
+    by_evidence: bool,
+    n_passes: int,
+) -> float:
+    """All that is left to do in a fit.
+
+    Parameters
+    ----------
+    by_evidence : bool
+        Whether who is missing is learnt first.
+    n_passes : int
+        Passes of Algorithm 1 that are left; the amortised sampler makes one at most.
+    """
+    n_learnt = n_evidence_steps(space) if by_evidence else 0
+    units = n_learnt * evidence_units(observation, settings)
+    training = training_units(len(observation.values), settings)
+    if settings.is_amortised:
+        units += space.n_columns * value_units(observation, settings)
+        return units + min(n_passes, 1) * training
+    return units + n_passes * (training + sampling_units(observation, settings))
+
+
+def n_evidence_steps(space: JointSpace) -> int:
+    """Searched columns are learnt alone, and all but the first again in turn."""
+    return max(2 * len(space.mm) - 1, 0)
+
+
+def _trees_seconds(observation: Observation, cost: tuple[float, float, float]) -> float:
+    """Trees for one column, by the size of the table."""
+    least, by_row, by_cell = cost
+    n_rows, n_columns = observation.values.shape
+    return least + float(min(n_rows, MOST_ROWS) * (by_row + by_cell * (n_columns - 1)))
+
+
+def _units(seconds: float, settings: Settings) -> int:
+    """Rows that go through the network in that time; whole, so that they add up."""
+    return max(1, round(seconds / (ROW_SECONDS + WEIGHT_SECONDS * settings.width**2)))

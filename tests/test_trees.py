@@ -1,0 +1,77 @@
+import numpy as np
+import pytest
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+
+from diffjoint.trees import BLOCK, MOST_LEAVES, constant, grow, pack_trees, unpack_trees
+
+
+def table(n, seed=0):
+    rng = np.random.default_rng(seed)
+    features = rng.normal(size=(n, 4))
+    features[:, 3] = rng.integers(0, 5, n)
+    target = features[:, 0] * features[:, 1] + features[:, 3] + rng.normal(size=n)
+    features[rng.random(features.shape) < 0.2] = np.nan
+    return features, target, np.array([0, 0, 0, 5])
+
+
+def walked(trees, features):
+    """The sums, by every row walking every tree on its own."""
+    numbers, sums = trees.numbers(features), np.tile(trees.baseline, (len(features), 1))
+    for i, row in enumerate(numbers):
+        for root, output in zip(trees.roots, trees.output, strict=True):
+            node = root
+            while trees.left[node] != node:
+                x = row[trees.feature[node]]
+                left = trees.missing_left[node] if np.isnan(x) else x <= trees.threshold[node]
+                node = trees.left[node] if left else trees.right[node]
+            sums[i, output] += trees.value[node]
+    return sums
+
+
+@pytest.mark.parametrize("n_leaves", [2, 8, MOST_LEAVES])
+@pytest.mark.parametrize("n_classes", [0, 2, 3])
+def test_sums_are_those_of_walking_the_trees_bit_for_bit(n_leaves, n_classes):
+    features, target, n_levels = table(600)
+    options = {"max_leaf_nodes": n_leaves, "max_iter": 6, "min_samples_leaf": 5}
+    learner = HistGradientBoostingRegressor(**options)
+    if n_classes:
+        learner = HistGradientBoostingClassifier(**options)
+        target = np.digitize(target, np.quantile(target, np.arange(1, n_classes) / n_classes))
+    trees = grow(learner, features, target, n_levels)
+    np.testing.assert_array_equal(trees.predict(features[:80]), walked(trees, features[:80]))
+
+
+def test_a_row_gets_the_same_in_every_block():
+    features, target, n_levels = table(BLOCK + 50)
+    learner = HistGradientBoostingRegressor(max_leaf_nodes=4, max_iter=3)
+    trees = grow(learner, features, target, n_levels)
+    together = trees.predict(features)
+    np.testing.assert_array_equal(together[-60:], trees.predict(features[-60:]))
+    assert len(trees.predict(features[:0])) == 0
+
+
+def test_larger_trees_are_refused():
+    features, target, n_levels = table(50)
+    with pytest.raises(ValueError, match=f"at most {MOST_LEAVES}; got 31"):
+        grow(HistGradientBoostingRegressor(), features, target, n_levels)
+
+
+def test_no_tree_says_the_same_of_every_row():
+    assert constant(np.array([0.5]), np.array([0, 3])).predict(np.zeros((3, 2))).tolist() == [
+        [0.5],
+        [0.5],
+        [0.5],
+    ]
+
+
+def test_packed_trees_come_back_and_count_nodes_in_few_bytes():
+    features, target, n_levels = table(300)
+    learner = HistGradientBoostingRegressor(max_leaf_nodes=4, max_iter=3)
+    trees = grow(learner, features, target, n_levels)
+    arrays = pack_trees([trees, constant(np.zeros(1), n_levels)])
+    again, _ = unpack_trees(arrays)
+    np.testing.assert_array_equal(again.predict(features), trees.predict(features))
+    wide = {name: a.astype(np.int64) if a.dtype == np.int32 else a for name, a in arrays.items()}
+    older, _ = unpack_trees(wide)
+    np.testing.assert_array_equal(older.predict(features), trees.predict(features))
+    assert all(arrays[f"trees.{part}"].itemsize == 4 for part in ("feature", "left", "right"))
