@@ -6,18 +6,39 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from diffjoint.imputer import Imputation, SelectiveImputer, load
+    from diffjoint.keep import keep_na
+    from diffjoint.rubin import Pooled, pool
     from diffjoint.search import find_mm_columns
+    from diffjoint.self_check import SelfCheck
 
 __version__ = version("diffjoint")
 
-__all__ = ["Imputation", "SelectiveImputer", "__version__", "find_mm_columns", "load"]
+__all__ = [
+    "Imputation",
+    "Pooled",
+    "SelectiveImputer",
+    "SelfCheck",
+    "__version__",
+    "find_mm_columns",
+    "keep_na",
+    "load",
+    "pool",
+]
+_HOMES = {
+    "Pooled": "rubin",
+    "SelfCheck": "self_check",
+    "find_mm_columns": "search",
+    "keep_na": "keep",
+    "pool": "rubin",
+}
+"""Where public names live, if not beside the estimator."""
 
 
 def __getattr__(name: str) -> Any:
     """Import the estimator, and torch with it, when it is first asked for."""
     if name in __all__:
-        home = "diffjoint.search" if name == "find_mm_columns" else "diffjoint.imputer"
-        return getattr(import_module(home), name)
+        home = import_module(f"diffjoint.{_HOMES.get(name, 'imputer')}")
+        return getattr(home, name)
     raise AttributeError(f"module 'diffjoint' has no attribute {name!r}")
 
 
