@@ -10,9 +10,11 @@ BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 FLOORS = [
     {"arrays"},
     {"errors", "keys", "params", "trees"},
-    {"config", "persist", "progress", "edm", "table", "simulate", "evidence"},
+    {"rubin", "config", "persist", "progress", "edm", "table", "simulate", "evidence"},
     {"state", "files", "metrics", "rules"},
     {
+        "mm_fill",
+        "wrap",
         "model_update",
         "conditional_sample",
         "aggregate",
@@ -26,7 +28,7 @@ FLOORS = [
     {"checkpoint", "complete", "explain", "history"},
     {"model"},
     {"imputer"},
-    {"demo"},
+    {"demo", "keep"},
     {"cli"},
     {"__main__"},
 ]

@@ -9,7 +9,6 @@ if TYPE_CHECKING:
     from diffjoint.keep import keep_na
     from diffjoint.rubin import Pooled, pool
     from diffjoint.search import find_mm_columns
-    from diffjoint.self_check import SelfCheck
 
 __version__ = version("diffjoint")
 
@@ -17,7 +16,6 @@ __all__ = [
     "Imputation",
     "Pooled",
     "SelectiveImputer",
-    "SelfCheck",
     "__version__",
     "find_mm_columns",
     "keep_na",
@@ -26,7 +24,6 @@ __all__ = [
 ]
 _HOMES = {
     "Pooled": "rubin",
-    "SelfCheck": "self_check",
     "find_mm_columns": "search",
     "keep_na": "keep",
     "pool": "rubin",

@@ -57,6 +57,7 @@ from diffjoint.explain import (
 )
 from diffjoint.history import history_entry
 from diffjoint.knowledge import Knowledge, check_labels, know
+from diffjoint.mm_fill import read_constants
 from diffjoint.model import (
     Model,
     canonical_order,
@@ -83,7 +84,9 @@ from diffjoint.table import (
     open_table,
     read_reasons,
     searched_by_codes,
+    with_bounds,
 )
+from diffjoint.wrap import check_imputer, learn_wrapped
 
 UNSEEN = ("error", "missing", "keep")
 MIN_ROWS = 2
@@ -104,12 +107,13 @@ class Imputation:
     probability : float table of X's shape
         How likely the cell is meaningful; 0.0 at observed cells.
     uncertainty : float table of X's shape
-        How far the true value may be from the one filled in; 0.0 at observed cells.
+        How far the true value may be from the one filled in; 0.0 at observed cells, NaN where
+        a wrapped imputer gave the value.
     review : bool table of X's shape
         True: the probability lies within ``review_band``, and a person should look at the cell.
     n_observed, n_kept, n_imputed, n_left : int
-        Cells that were there, that are kept as NA, that were filled, and that are empty in
-        columns carried along.
+        Cells that were there, that are kept as NA (or as ``mm_fill`` says), that were filled, and
+        that are empty in columns carried along.
     n_review : int
         Cells that a person should look at.
     """
@@ -141,6 +145,12 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         losses alone cannot explain, see ``mm_evidence_``. None: no column, every missing cell is
         imputed. Columns with a rule, or with a code that means "meaningful", are searched as
         well.
+    imputer : scikit-learn imputer, optional
+        Another imputer for the values, such as ``IterativeImputer()``: a copy of it is fitted, and
+        no diffusion model is trained. Which cells are filled is decided as ever. It sees numbers
+        in standard deviations from their mean and categories as 0/1 coordinates; levels are taken
+        back to the nearest, whole numbers rounded, numbers kept within what was observed or
+        ``bounds``. Such an imputer can neither :meth:`sample` nor be saved.
     preset : {"fast", "balanced", "paper"}
         Where settings that are left at None come from.
     detector : {"evidence", "paper"}
@@ -175,6 +185,12 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         ``<name>_meaningful`` that says which they are.
     mm_label : str
         The level for ``mm_output="category"``.
+    mm_fill : dict, optional
+        What meaningful cells of a column get in the output, such as ``{"pack_years": 0}``, in
+        place of what ``mm_output`` says. They are meaningful still, see :meth:`predict_mm`.
+    bounds : dict, optional
+        Lowest and highest value to fill in, by column label, such as ``{"age": (0, 120)}``; None
+        leaves a side open. They hold for imputed values and draws, in place of the observed range.
     sampler : {"amortised", "inpaint"}, optional
         A denoiser that is told what is observed, beside boosted trees for the values to fill in;
         or the paper's, whose draws say what to fill in. If not given: as ``preset`` has it, or the
@@ -253,6 +269,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self,
         mm_columns: Sequence[Hashable] | str | None = None,
         *,
+        imputer: Any = None,
         preset: str = DEFAULT_PRESET,
         detector: str = DEFAULT_DETECTOR,
         loss_rate: float | Mapping[Any, float] | None = None,
@@ -264,6 +281,8 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         unseen: str = "error",
         mm_output: MMOutput = "na",
         mm_label: str = "not applicable",
+        mm_fill: Mapping[Any, Any] | None = None,
+        bounds: Mapping[Any, Any] | None = None,
         sampler: Sampler | None = None,
         n_iterations: int | None = None,
         n_draws: int | None = None,
@@ -294,6 +313,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.mm_columns = mm_columns
+        self.imputer = imputer
         self.preset = preset
         self.detector = detector
         self.loss_rate = loss_rate
@@ -305,6 +325,8 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.unseen = unseen
         self.mm_output = mm_output
         self.mm_label = mm_label
+        self.mm_fill = mm_fill
+        self.bounds = bounds
         self.sampler = sampler
         self.n_iterations = n_iterations
         self.n_draws = n_draws
@@ -591,6 +613,9 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         last = resumed.last if resumed else None
         with self._running() as progress, _explained_interrupts(checkpoint):
             belief = self._believe(observation, task, seed, progress)
+            if self.imputer is not None:
+                self._wrap(observation, task, seed, belief, progress)
+                return _Question(task.table, task.values, task.gaps, task.known)
             expectation = (
                 learn_values(observation, task.space, seed, progress)
                 if task.settings.is_amortised
@@ -620,6 +645,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         for doubt in idle_codes(table, self.reason_codes):
             warn(doubt, UntypicalWarning, stacklevel=4)
         schema = infer_schema(without_codes, self.column_kinds)
+        schema = with_bounds(schema, without_codes, self.bounds)
         table, coded = read_reasons(table, self.reason_codes, schema)
         labels = open_labels(table, coded, known_meaningful, known_lost)
         rules = read_rules(self.rules, table, schema)
@@ -628,6 +654,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         space = joint_space(table, schema, searched, settings, settled)
         check_labels(labels, coded, table, schema, space)
         check_output(space, self.mm_output, self.mm_label)
+        self._constants(table, space)
         values = code_table(table, schema, "error")
         gaps = find_gaps(table, values, schema, "error")
         known = know(values, gaps, schema, labels, coded, rules)
@@ -665,6 +692,8 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             )
         if not isinstance(self.mm_label, str):
             raise InputError(f"mm_label must be text; got {self.mm_label!r}.")
+        if self.imputer is not None:
+            self._check_wrapping()
         chosen = {name: getattr(self, name) for name in settings_types()}
         if self.detector == "paper":
             if self.sampler == "amortised":
@@ -677,7 +706,34 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self._say_what_is_idle(settings)
         return settings
 
+    def _check_wrapping(self) -> None:
+        """What another imputer's values cannot go with."""
+        check_imputer(self.imputer)
+        for name, is_used in (
+            ("detector", self.detector != DEFAULT_DETECTOR),
+            ("checkpoint", self.checkpoint is not None),
+        ):
+            if is_used:
+                raise InputError(
+                    f"imputer=... gives the values, so that no diffusion model is trained; "
+                    f"{name}={getattr(self, name)!r} needs one. Leave out one or the other."
+                )
+
     def _say_what_is_idle(self, settings: Settings) -> None:
+        if self.imputer is not None:
+            set_for_it = {
+                f"{name}={getattr(self, name)!r}"
+                for name in settings_types().keys() - {"threshold", "joint"}
+                if getattr(self, name) is not None
+            }
+            if set_for_it:
+                warn(
+                    f"{', '.join(sorted(set_for_it))}: set for the diffusion model, which is not "
+                    "trained where imputer=... gives the values. Leave it out.",
+                    UntypicalWarning,
+                    stacklevel=6,
+                )
+            return
         idle = [f"{name}={value!r}" for name, value in idle_settings(self.preset, settings).items()]
         if idle:
             warn(
@@ -797,7 +853,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     ) -> None:
         """Become the imputer that a pass has made."""
         aggregated = done.aggregated
-        self._model = Model(
+        model = Model(
             task.space,
             task.settings,
             seed,
@@ -806,6 +862,28 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             belief,
             expectation,
         )
+        self._become(model, aggregated, task)
+
+    def _wrap(
+        self,
+        observation: Observation,
+        task: "_Task",
+        seed: int,
+        belief: Belief | None,
+        progress: Progress,
+    ) -> None:
+        """Become the imputer that takes its values from another one."""
+        values = learn_wrapped(self.imputer, observation, task.space, seed, progress)
+        none = np.full((0, 2), np.nan)
+        model = Model(task.space, task.settings, seed, None, none, belief, values)
+        limit = parse_bytes(self.memory_limit)
+        self._become(model, model.infer(observation, limit, progress), task)
+        if self.callback is not None:
+            self.callback(self)
+
+    def _become(self, model: Model, aggregated: Aggregated, task: "_Task") -> None:
+        """What was learnt, and what it says of the rows of fit in their own order."""
+        self._model = model
         self._on_fit_rows = aggregated.take(np.argsort(task.order))
         self._fit_rows_digest = _digest(task.values, task.gaps, task.known)
         settled = task.known.settle(self._on_fit_rows.state)
@@ -909,7 +987,13 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             question.gaps,
             self.mm_output,
             self.mm_label,
+            self._constants(question.table, self._model.space),
         )
+
+    def _constants(self, table: Table, space: JointSpace) -> dict[int, Any]:
+        """What meaningful cells of some columns get."""
+        were_found = isinstance(self.mm_columns, str)
+        return read_constants(self.mm_fill, table, space, were_found=were_found)
 
     @contextmanager
     def _running(self) -> Iterator[Progress]:

@@ -1,16 +1,20 @@
 """Tables at the door: kinds, coding, model space, and dtypes back as they came. No torch."""
 
-from diffjoint.table.decode import decode, fill_column, on_grid
+from diffjoint.table.bounds import number_for, with_bounds
+from diffjoint.table.decode import decode, fill_column, fill_constant, on_grid
 from diffjoint.table.encode import code_table, coordinates, encode
 from diffjoint.table.frame import (
     Table,
     cells_of,
     check_mapping,
+    is_date,
     iso_microseconds,
+    microseconds,
     open_table,
     with_cells,
+    with_microseconds,
 )
-from diffjoint.table.labels import Labels, open_labels
+from diffjoint.table.labels import Labels, open_flags, open_labels
 from diffjoint.table.reasons import (
     codes_by_column,
     idle_codes,
@@ -34,15 +38,22 @@ __all__ = [
     "decode",
     "encode",
     "fill_column",
+    "fill_constant",
     "idle_codes",
     "infer_kind",
     "infer_schema",
+    "is_date",
     "iso_microseconds",
     "matches",
+    "microseconds",
+    "number_for",
     "on_grid",
+    "open_flags",
     "open_labels",
     "open_table",
     "read_reasons",
     "searched_by_codes",
+    "with_bounds",
     "with_cells",
+    "with_microseconds",
 ]
