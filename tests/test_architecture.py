@@ -27,6 +27,7 @@ FLOORS = [
     {"algorithm"},
     {"checkpoint", "complete", "explain", "history"},
     {"model"},
+    {"self_check"},
     {"imputer"},
     {"demo", "keep"},
     {"cli"},

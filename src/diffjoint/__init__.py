@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from diffjoint.keep import keep_na
     from diffjoint.rubin import Pooled, pool
     from diffjoint.search import find_mm_columns
+    from diffjoint.self_check import SelfCheck
 
 __version__ = version("diffjoint")
 
@@ -16,6 +17,7 @@ __all__ = [
     "Imputation",
     "Pooled",
     "SelectiveImputer",
+    "SelfCheck",
     "__version__",
     "find_mm_columns",
     "keep_na",
@@ -24,6 +26,7 @@ __all__ = [
 ]
 _HOMES = {
     "Pooled": "rubin",
+    "SelfCheck": "self_check",
     "find_mm_columns": "search",
     "keep_na": "keep",
     "pool": "rubin",

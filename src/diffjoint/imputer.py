@@ -72,6 +72,7 @@ from diffjoint.persist import Arrays, read_bundle, write_bundle
 from diffjoint.progress import Progress, ProgressBar, Silence
 from diffjoint.rules import Rule, read_rules
 from diffjoint.search import AUTO, TOO_FEW, search
+from diffjoint.self_check import SelfCheck, check_table
 from diffjoint.state import JointSpace, JointState, Observation
 from diffjoint.table import (
     Labels,
@@ -516,6 +517,47 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         place = find_cell(cell, question.table, self._model.space, asked.observation)
         found: Explanation = asked.explain([place])[0]
         return found
+
+    def self_check(
+        self,
+        X: Any,
+        *,
+        known_meaningful: Any = None,
+        known_lost: Any = None,
+        random_state: int | np.random.RandomState | None = 0,
+    ) -> SelfCheck:
+        """What to trust on a table whose truth nobody knows.
+
+        Observed cells are hidden and filled again, P(missing) is held against who is missing, and
+        calls are made again under other thresholds, another seed and other loss rates.
+
+        Parameters
+        ----------
+        X : table with the columns of ``fit``
+            Above 20,000 rows a sample of them is checked.
+        known_meaningful, known_lost : as in ``fit``, of this table
+        random_state : int, RandomState or None
+            Which cells are hidden.
+
+        Returns
+        -------
+        SelfCheck
+            Tables of numbers; print it.
+
+        Examples
+        --------
+        >>> from diffjoint.simulate import household_survey
+        >>> survey = household_survey(300).observed_table
+        >>> imputer = SelectiveImputer([], max_epochs=1, random_state=0).fit(survey)
+        >>> check = imputer.self_check(survey)
+        >>> check.values.columns.tolist()[:5]
+        ['column', 'kind', 'n_cells', 'measure', 'score']
+        """
+        question = self._open(X, known_meaningful, known_lost)
+        loss_rate = self._loss_rate_by_position(question.table, self.schema_, self._model.space)
+        seed = int(check_random_state(random_state).randint(2**31 - 1))
+        with self._running() as progress:
+            return check_table(self._observe(question), self._model, loss_rate, seed, progress)
 
     @property
     def doubts_(self) -> tuple[str, ...]:
