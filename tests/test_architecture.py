@@ -11,7 +11,8 @@ FLOORS = [
     {"arrays"},
     {"errors", "keys", "params", "trees"},
     {"rubin", "config", "persist", "progress", "edm", "table", "simulate", "evidence"},
-    {"state", "files", "metrics", "rules"},
+    {"state", "statistical", "metrics", "rules"},
+    {"files"},
     {
         "mm_fill",
         "wrap",

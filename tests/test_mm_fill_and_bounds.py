@@ -154,7 +154,9 @@ def test_constants_and_dates_survive_a_file(tmp_path):
     }
     fitted = imputer(imputer=None, **params, **TINY).fit(table)
     fitted.save(tmp_path / "model")
-    pd.testing.assert_frame_equal(load(tmp_path / "model").transform(table), fitted.transform(table))
+    pd.testing.assert_frame_equal(
+        load(tmp_path / "model").transform(table), fitted.transform(table)
+    )
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,10 @@ def test_the_interval_is_students():
 
 
 def test_vectors_pool_each_parameter_on_its_own():
-    estimates, variances = [[4.0, 1.0], [5.0, 2.0], [6.0, 3.0]], [[1.0, 0.5], [2.0, 0.5], [3.0, 0.5]]
+    estimates, variances = (
+        [[4.0, 1.0], [5.0, 2.0], [6.0, 3.0]],
+        [[1.0, 0.5], [2.0, 0.5], [3.0, 0.5]],
+    )
     pooled = pool(estimates, variances, dof_complete=10)
     for k in range(2):
         alone = pool(np.array(estimates)[:, k], np.array(variances)[:, k], dof_complete=10)
@@ -68,3 +71,24 @@ def test_what_cannot_be_pooled_is_refused_in_words(estimates, variances, options
 def test_a_level_is_a_share():
     with pytest.raises(InputError, match="between 0 and 1"):
         pool([1.0, 2.0], [1.0, 1.0]).interval(95)
+
+
+def test_intervals_of_proper_draws_cover_and_those_of_one_draw_do_not():
+    rng = np.random.default_rng(0)
+    n, n_observed, n_draws = 60, 30, 10
+    covered, naive = [], []
+    for _ in range(400):
+        seen = rng.normal(0, 1, n_observed)
+        tables = []
+        for _ in range(n_draws):
+            variance = (n_observed - 1) * seen.var(ddof=1) / rng.chisquare(n_observed - 1)
+            mean = rng.normal(seen.mean(), np.sqrt(variance / n_observed))
+            drawn = rng.normal(mean, np.sqrt(variance), n - n_observed)
+            tables.append(np.concatenate([seen, drawn]))
+        means = [table.mean() for table in tables]
+        variances = [table.var(ddof=1) / n for table in tables]
+        low, high = pool(means, variances, dof_complete=n - 1).interval()
+        covered.append(low <= 0 <= high)
+        naive.append(abs(means[0]) <= 2 * np.sqrt(variances[0]))
+    assert 0.92 < np.mean(covered) < 0.98
+    assert np.mean(naive) < 0.85

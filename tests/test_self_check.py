@@ -40,7 +40,8 @@ def checked():
 
 def test_columns_that_follow_others_come_back_better_than_their_mean(checked):
     values = checked[2].values.set_index("column")
-    assert values.loc["follows", "score"] < 0.5 < 0.8 < values.loc["follows", "mean_or_mode"]
+    assert values.loc["follows", "score"] < 0.5
+    assert values.loc["follows", "mean_or_mode"] > 0.8
     assert values.loc["sign", "score"] > 0.85 > values.loc["sign", "mean_or_mode"]
     assert values.loc["noise", "score"] > 0.85
     assert values.loc["sign", "measure"] == "accuracy"
@@ -58,7 +59,8 @@ def test_p_missing_is_held_against_who_is_missing(checked):
     assert found["found"] == table["spouse"].isna().mean()
     assert found["said"] == pytest.approx(found["found"], abs=0.03)
     assert found["calibration_error"] < 0.08
-    assert found["false_calls"] < 0.2
+    # A tenth of the rows do not say who is married: there, missing most likely is meaningful.
+    assert 0.05 < found["false_calls"] < 0.2
     bins = check.bins
     assert bins["n_cells"].sum() == len(table)
     np.testing.assert_allclose(
@@ -95,7 +97,7 @@ def test_it_reads_as_a_page(checked):
 
 
 def test_the_same_state_hides_the_same_cells(checked):
-    imputer, table, check = checked
+    table = checked[1]
     few = SelectiveImputer([], imputer=SimpleImputer()).fit(table)
     first, again = few.self_check(table), few.self_check(table)
     other = few.self_check(table, random_state=1)

@@ -161,8 +161,9 @@ def _scored(column: Column, truth: Values, filled: Values, left: Values) -> dict
     if column.is_categorical:
         levels, counts = np.unique(known, return_counts=True)
         usual, measure = levels[counts.argmax()], "accuracy"
-        scores = [float((guess == truth).mean()) if len(truth) else np.nan for guess in
-                  (filled, usual)]
+        scores = [
+            float((guess == truth).mean()) if len(truth) else np.nan for guess in (filled, usual)
+        ]
         is_better = scores[0] > scores[1]
     else:
         usual, measure = known.mean(), "standardised_rmse"
@@ -216,7 +217,7 @@ def _bins(column: Column, is_missing: Cells, judged: Judged) -> Iterator[dict[st
 def _assumptions(
     judged: dict[int, Judged], loss_rate: LossRate, model_seed: int, seed: int
 ) -> list[tuple[str, LossRate, int]]:
-    """What else might be: a name, a loss rate and a seed, each for one more look at the evidence."""
+    """What else might be: a name, a loss rate and a seed, for one more look at the evidence."""
     rates = {j: float(found.loss_rate.mean()) for j, found in judged.items()}
     assumed: list[tuple[str, LossRate, int]] = [("another seed", loss_rate, model_seed + 1 + seed)]
     for factor in LOSS_FACTORS:

@@ -71,9 +71,7 @@ def fill_constant(
     return with_cells(series, rows, [int(constant) if as_number else constant] * len(rows))
 
 
-def _holding(
-    series: nw.Series[Any], column: Column, rows: NDArray[np.intp]
-) -> nw.Series[Any]:
+def _holding(series: nw.Series[Any], column: Column, rows: NDArray[np.intp]) -> nw.Series[Any]:
     """The column as it is, or an empty one in a dtype that can hold its values."""
     if len(rows) and missing_cells(series).all() and not _can_hold(series, column):
         return empty_like(series, column.levels, of_dates=column.kind is Kind.DATETIME)
