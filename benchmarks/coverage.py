@@ -18,6 +18,7 @@ import numpy as np
 import pandas as pd
 import statsmodels.api as sm
 
+from benchmarks.pages import show_in, write
 from diffjoint import Pooled, SelectiveImputer, pool
 
 RESULTS = Path(__file__).parent / "results" / "coverage.csv"
@@ -129,6 +130,21 @@ def summary(results: pd.DataFrame) -> pd.DataFrame:
     )
 
 
+def markdown(results: pd.DataFrame) -> str:
+    """The summary as a table of a page."""
+    lines = [
+        "| losses | regression on | coefficient | covered | bias | said error | found error |\n",
+        "| --- | --- | --- | --- | --- | --- | --- |\n",
+    ]
+    for row in summary(results).reset_index().to_dict("records"):
+        lines.append(
+            f"| {row['mechanism'].upper()} | {row['way']} | {row['coefficient']} | "
+            f"{row['coverage']:.0%} | {row['bias']:+.3f} | {row['said_error']:.3f} | "
+            f"{row['found_error']:.3f} |\n"
+        )
+    return "".join(lines)
+
+
 def main(arguments: list[str] | None = None) -> None:
     """Measure and write the results."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
@@ -142,9 +158,11 @@ def main(arguments: list[str] | None = None) -> None:
     else:
         records = measure(asked.worlds, N_ROWS, N_DRAWS, asked.mechanisms)
     results = pd.DataFrame(records)
-    asked.results.parent.mkdir(parents=True, exist_ok=True)
-    results.round(6).to_csv(asked.results, index=False)
-    print(summary(results).round(3).to_string())
+    write(asked.results, results.round(6).to_csv(index=False))
+    made = markdown(pd.read_csv(asked.results))
+    if asked.results == RESULTS:
+        show_in("coverage", made)
+    print(made)
 
 
 if __name__ == "__main__":

@@ -192,7 +192,7 @@ def test_coverage_is_measured_in_every_way(tmp_path, capsys):
     results = pd.read_csv(tmp_path / "coverage.csv")
     assert set(results["way"]) == {"complete table", "complete rows", "drawn tables"}
     assert len(results) == 2 * 3 * len(coverage.TRUTH)
-    assert "said_error" in capsys.readouterr().out
+    assert "| MCAR | drawn tables | pack_years |" in capsys.readouterr().out
 
 
 def test_intervals_of_whole_tables_cover_the_coefficients_that_made_them():

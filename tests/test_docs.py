@@ -11,6 +11,7 @@ from benchmarks import (
     calls,
     calls_columns,
     check_limit,
+    coverage,
     downstream,
     pages,
     reduced_paper,
@@ -54,6 +55,7 @@ MADE = {
         "calls_columns": lambda: calls_columns.columns_table(results_of("calls_columns")),
         "calls_in_life": lambda: calls_columns.in_life_table(results_of("calls_in_life")),
         "auto": lambda: auto.table_of(results_of("auto")),
+        "coverage": lambda: coverage.markdown(results_of("coverage")),
         "downstream": lambda: downstream.markdown(results_of("downstream")),
     },
 }

@@ -101,8 +101,10 @@ def read_statistical(path: str, reason_codes: Mapping[Any, Any], *, guess: bool)
         [_coded(raw[name], meta) for name in raw] or [np.zeros((len(raw), 0), bool)]
     )
     given = codes_by_column(open_table(raw), reason_codes or None)
-    table, found, without_reason = raw.copy(), {}, {}
-    for i, name in enumerate(raw):
+    table = raw.copy()
+    found: dict[str, dict[Any, str]] = {}
+    without_reason: dict[str, list[Any]] = {}
+    for i, name in enumerate(raw.columns):
         codes = list(dict.fromkeys(raw.loc[coded[:, i], name]))
         own = matches(given[i], codes)
         labels = meta.variable_value_labels.get(name, {})
@@ -135,7 +137,7 @@ def write_statistical(
         options = {
             key: value for key, value in notes.options.items() if is_same_kind or key in BOTH
         }
-        options = {key: _of_columns(value, list(table)) for key, value in options.items()}
+        options = {key: _of_columns(value, table.columns) for key, value in options.items()}
     if notes is not None and is_same_kind:
         plain = _with_codes(plain, notes)
     if ending == STATA:
@@ -223,7 +225,7 @@ def _options(meta: Any, ending: str) -> dict[str, Any]:
     return options
 
 
-def _of_columns(option: Any, names: list[str]) -> Any:
+def _of_columns(option: Any, names: pd.Index) -> Any:
     """What is said of columns that the table has."""
     if not isinstance(option, dict):
         return option
@@ -258,5 +260,7 @@ def _with_codes(table: pd.DataFrame, notes: Notes) -> pd.DataFrame:
 
 def _with_days(table: pd.DataFrame, formats: Mapping[str, str]) -> pd.DataFrame:
     """Stata counts days for dates and milliseconds for times: dates must be written as dates."""
-    days = [n for n in table if str(formats.get(n, "")).startswith("%td")]
-    return table.assign(**{n: table[n].dt.date.where(table[n].notna(), None) for n in days})
+    days = [name for name, form in formats.items() if form.startswith("%td")]
+    return table.assign(
+        **{name: table[name].dt.date.where(table[name].notna(), None) for name in days}
+    )
