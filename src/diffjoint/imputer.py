@@ -763,11 +763,12 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _say_what_is_idle(self, settings: Settings) -> None:
         if self.imputer is not None:
-            set_for_it = {
+            usual = asdict(settings_for(self.preset))
+            set_for_it = [
                 f"{name}={getattr(self, name)!r}"
-                for name in settings_types().keys() - {"threshold", "joint"}
-                if getattr(self, name) is not None
-            }
+                for name in usual.keys() - {"threshold", "joint"}
+                if getattr(self, name) not in (None, usual[name])
+            ]
             if set_for_it:
                 warn(
                     f"{', '.join(sorted(set_for_it))}: set for the diffusion model, which is not "
