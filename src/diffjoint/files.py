@@ -25,7 +25,7 @@ from diffjoint.statistical import (
     Notes,
     read_statistical,
     require_pyreadstat,
-    write_statistical,
+    statistical_bytes,
 )
 from diffjoint.table import Kind, Schema, codes_by_column, matches, open_table
 
@@ -160,7 +160,8 @@ def write_file(path: str, table: Any, source: TableFile | None = None) -> None:
     if ending in WRITABLE:
         frame = _as_frame(table) if isinstance(table, pa.Table) else table
         notes = source.notes if source is not None else None
-        write_whole(path, lambda file: write_statistical(file, frame, ending, notes))
+        content = statistical_bytes(frame, ending, notes)
+        write_whole(path, lambda file: file.write(content))
         return
     if ending in _DELIMITERS:
         content = _as_text(table, _DELIMITERS[ending], source)

@@ -1,13 +1,12 @@
 """SPSS, Stata and SAS files, with their labels and their codes for missing cells."""
 
 import re
-import shutil
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -122,23 +121,15 @@ def read_statistical(path: str, reason_codes: Mapping[Any, Any], *, guess: bool)
     return Read(table, notes, found, kinds, without_reason)
 
 
-def write_statistical(
-    file: BinaryIO, table: pd.DataFrame, ending: str, notes: Notes | None
-) -> None:
-    """Write an SPSS or Stata file, with what the file it came from said beside its cells.
+def statistical_bytes(table: pd.DataFrame, ending: str, notes: Notes | None) -> bytes:
+    """An SPSS or Stata file, with what the file it came from said beside its cells.
 
     Cells that stay empty get back the code that they had, if the file is of the same kind.
     """
     library = require_pyreadstat(f"a {ending[1:]} file")
-    is_same_kind = notes is not None and notes.ending == ending
     plain = pd.DataFrame({name: _plain(table[name]) for name in table})
-    options: dict[str, Any] = {}
-    if notes is not None:
-        options = {
-            key: value for key, value in notes.options.items() if is_same_kind or key in BOTH
-        }
-        options = {key: _of_columns(value, table.columns) for key, value in options.items()}
-    if notes is not None and is_same_kind:
+    options = {} if notes is None else _options_for(notes, ending, table.columns)
+    if notes is not None and notes.ending == ending:
         plain = _with_codes(plain, notes)
     if ending == STATA:
         plain = _with_days(plain, options.get("variable_format", {}))
@@ -152,8 +143,7 @@ def write_statistical(
                 f"Cannot write the table as a {ending[1:]} file: {error}. Rename columns that it "
                 "cannot have, or write a .csv or .parquet file."
             ) from error
-        with open(place, "rb") as written:
-            shutil.copyfileobj(written, file)
+        return place.read_bytes()
 
 
 def require_pyreadstat(what: str) -> ModuleType:
@@ -225,11 +215,30 @@ def _options(meta: Any, ending: str) -> dict[str, Any]:
     return options
 
 
-def _of_columns(option: Any, names: pd.Index) -> Any:
-    """What is said of columns that the table has."""
-    if not isinstance(option, dict):
-        return option
-    return {name: said for name, said in option.items() if name in names}
+def _options_for(notes: Notes, ending: str, names: pd.Index) -> dict[str, Any]:
+    """What can be said of a table's columns in a file of some kind."""
+    options = {
+        key: {name: said for name, said in option.items() if name in names}
+        if isinstance(option, dict)
+        else option
+        for key, option in notes.options.items()
+        if notes.ending == ending or key in BOTH
+    }
+    if notes.ending != ending:
+        labels = options["variable_value_labels"]
+        options["variable_value_labels"] = {
+            name: whole for name, own in labels.items() if (whole := _whole_labels(own))
+        }
+    return options
+
+
+def _whole_labels(labels: Mapping[Any, str]) -> dict[int, str]:
+    """Labels of whole numbers, which every kind of file can have; letters are codes of one kind."""
+    return {
+        int(value): label
+        for value, label in labels.items()
+        if not isinstance(value, str) and float(value).is_integer()
+    }
 
 
 def _plain(column: pd.Series) -> pd.Series:
