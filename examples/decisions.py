@@ -21,7 +21,7 @@ def main(n_rows: int = 600, **settings: Any) -> pd.DataFrame:
     imputer = SelectiveImputer(
         ["spouse_age", "weekly_hours", "commute"], random_state=0, **settings
     ).fit(table)
-    listed = imputer.review(table)
+    listed: pd.DataFrame = imputer.review(table)
     truth = [
         survey.meaningful[column].iloc[row]
         for row, column in zip(listed["row"], listed["column"], strict=True)

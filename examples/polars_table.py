@@ -17,7 +17,7 @@ def main(n_rows: int = 400, **settings: Any) -> pl.DataFrame:
     imputer = SelectiveImputer(
         ["spouse_age", "weekly_hours", "commute"], random_state=0, **settings
     )
-    completed = imputer.fit_transform(survey)
+    completed: pl.DataFrame = imputer.fit_transform(survey)
     assert completed.schema == survey.schema
     print(completed.head(6))
     print(completed.null_count())

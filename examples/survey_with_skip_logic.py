@@ -13,13 +13,13 @@ from typing import Any
 import pandas as pd
 
 from diffjoint import SelectiveImputer
-from diffjoint.simulate import household_survey
+from diffjoint.simulate import World, household_survey
 
 RULES = {"spouse_age": 'married == "yes"'}
 CODES = {"commute": {"refused": "lost", "inapplicable": "meaningful"}}
 
 
-def with_codes(survey: Any) -> pd.DataFrame:
+def with_codes(survey: World) -> pd.DataFrame:
     """The survey with a code in a part of the empty cells of one column."""
     table = survey.observed_table.copy()
     named = table.index % 3 == 0

@@ -10,9 +10,12 @@ BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 FLOORS = [
     {"arrays"},
     {"errors", "keys", "params", "trees"},
-    {"config", "persist", "progress", "edm", "table", "simulate", "evidence"},
-    {"state", "files", "metrics", "rules"},
+    {"rubin", "config", "persist", "progress", "edm", "table", "simulate", "evidence"},
+    {"state", "statistical", "metrics", "rules"},
+    {"files"},
     {
+        "mm_fill",
+        "wrap",
         "model_update",
         "conditional_sample",
         "aggregate",
@@ -27,8 +30,9 @@ FLOORS = [
     {"algorithm", "effort", "inspection"},
     {"checkpoint", "complete", "explain", "history", "inspection_view"},
     {"model", "report"},
+    {"self_check"},
     {"imputer"},
-    {"demo"},
+    {"demo", "keep"},
     {"cli"},
     {"__main__"},
 ]

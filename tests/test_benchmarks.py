@@ -12,6 +12,7 @@ from benchmarks import (
     calls,
     calls_columns,
     check_limit,
+    coverage,
     downstream,
     draws,
     pages,
@@ -271,3 +272,28 @@ def test_draws_from_the_truth_cover_as_often_as_they_say():
     right = (rng.random(4_000) < chance).astype(float)
     assert draws.frequency_gap(says, np.ones_like(says), right) < 0.03
     assert draws.frequency_gap(says, np.ones_like(says), 1 - right) > 0.3
+
+
+def test_coverage_is_measured_in_every_way(tmp_path, capsys):
+    coverage.main(["--quick", "--results", str(tmp_path / "coverage.csv")])
+    results = pd.read_csv(tmp_path / "coverage.csv")
+    assert set(results["way"]) == {"complete table", "complete rows", "drawn tables"}
+    assert len(results) == 2 * 3 * len(coverage.TRUTH)
+    assert "| MCAR | drawn tables | pack_years |" in capsys.readouterr().out
+
+
+def test_intervals_of_whole_tables_cover_the_coefficients_that_made_them():
+    covered = []
+    for seed in range(40):
+        fit = coverage.regress(coverage.make_table(200, seed, "mcar")[0])
+        low, high = fit.conf_int().to_numpy().T
+        truth = np.array(list(coverage.TRUTH.values()))
+        covered.append((low <= truth) & (truth <= high))
+    assert 0.9 < np.mean(covered) < 0.99
+
+
+def test_draws_make_intervals_wider_than_a_whole_table_does():
+    whole, observed = coverage.make_table(200, 0, "mcar")
+    drawn = coverage.pooled(observed, 5, 0, max_epochs=5, width=32, n_steps=5)
+    assert (drawn.standard_error > coverage.regress(whole).bse.to_numpy()).all()
+    assert (drawn.missing_information > 0.05).all()

@@ -272,6 +272,21 @@ def test_a_column_called_auto_is_named_with_a_comma(survey_file, tmp_path, capsy
             2,
             "--loss-rate must be at least 0 and below 1",
         ),
+        (
+            ["impute", "IN", "OUT", "-m", "spouse_age", "--bounds", "age=120"],
+            2,
+            "--bounds takes a column and its limits",
+        ),
+        (
+            ["impute", "IN", "OUT", "-m", "spouse_age", "--bounds", "age=60:"],
+            2,
+            "cells lie below and 0 above",
+        ),
+        (
+            ["impute", "IN", "OUT", "-m", "spouse_age", "--mm-fill", "spouse_age=none"],
+            2,
+            "--mm-fill['spouse_age'] must be a finite number",
+        ),
         (["impute", "IN"], 2, "Missing argument 'OUT'"),
         (["complete"], 2, "No such command"),
     ],
@@ -549,3 +564,19 @@ def test_codes_in_parquet(coded_file, tmp_path):
 def test_what_cannot_be_known_is_said(coded_file, tmp_path, capsys, options, words):
     assert run("impute", coded_file, tmp_path / "out.csv", *options, *SETTINGS, "-q") == 2
     assert re.search(words, " ".join(capsys.readouterr().err.split()))
+
+
+@pytest.mark.filterwarnings("ignore:Columns outside mm_columns:diffjoint.errors.UntypicalWarning")
+def test_constants_bounds_and_a_self_check_can_be_asked_for(survey_file, tmp_path, capsys):
+    out, model = tmp_path / "out.csv", tmp_path / "model"
+    code = run(
+        "impute", survey_file, out, "--rule", 'spouse_age: married == "yes"', *SETTINGS, "-q",
+        "--mm-fill", "spouse_age=0", "--bounds", "age=0:120", "--model-out", model, "--self-check",
+    )  # fmt: skip
+    assert code == 0
+    before, after = text(survey_file), text(out)
+    assert (after.loc[before["married"] == "no", "spouse_age"] == "0").all()
+    assert load(model).bounds == {"age": (0, 120)}
+    shown = capsys.readouterr().err
+    assert "Hidden cells, filled again" in shown
+    assert "loss rate x 1.5" in shown

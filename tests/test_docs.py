@@ -13,6 +13,7 @@ from benchmarks import (
     calls_columns,
     cells,
     check_limit,
+    coverage,
     downstream,
     pages,
     paper,
@@ -61,6 +62,7 @@ MADE = {
         "calls_columns": lambda: calls_columns.columns_table(results_of("calls_columns")),
         "calls_in_life": lambda: calls_columns.in_life_table(results_of("calls_in_life")),
         "auto": lambda: auto.table_of(results_of("auto")),
+        "coverage": lambda: coverage.markdown(results_of("coverage")),
         "downstream": lambda: downstream.markdown(results_of("downstream")),
         "methods": paper.methods_table,
     }

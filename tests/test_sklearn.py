@@ -6,6 +6,7 @@ import pytest
 from sklearn import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -18,7 +19,12 @@ from tests.conftest import FEW_CELLS, NO_OTHER_LOSSES, TINY, TINY_INPAINT
 pytestmark = FEW_CELLS
 
 
-@parametrize_with_checks([SelectiveImputer(mm_columns=[], **TINY, random_state=0)])
+@parametrize_with_checks(
+    [
+        SelectiveImputer(mm_columns=[], **TINY, random_state=0),
+        SelectiveImputer(mm_columns=[], imputer=SimpleImputer(), random_state=0),
+    ]
+)
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
 

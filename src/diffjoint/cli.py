@@ -16,6 +16,7 @@ from typing import Annotated, Any, NoReturn, ParamSpec
 # Before torch is loaded: threads that wait must not spin, or a busy neighbour slows them tenfold.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
+import narwhals as nw
 import pandas as pd
 import typer
 from rich.console import Console
@@ -73,7 +74,8 @@ BY_OPTIONS = (
     (BARE + r"(sampler)='(\w+)'", r"--set \1=\2"),
     (BARE + r"column_kinds\b", "--kind"),
     (BARE + r"reason_codes\b", "--code"),
-    (BARE + r"(loss_rate|mm_columns|memory_limit|mm_output)\b", r"--\1"),
+    (BARE + r"(loss_rate|mm_columns|memory_limit|mm_output|mm_fill)\b", r"--\1"),
+    (BARE + r"bounds(?=\[| names)", r"--bounds"),
     (BARE + r"n_threads\b", "--threads"),
     (r"(?<=--)(\w+)_(\w+)", r"\1-\2"),
     (r"\bPass names from X\.columns\.", "Take names from its header."),
@@ -110,7 +112,10 @@ def _repeated(option: str, metavar: str, about: str) -> Any:
 
 In = Annotated[
     str,
-    typer.Argument(metavar="IN", help="CSV, TSV, Parquet or Feather; - for CSV on standard input."),
+    typer.Argument(
+        metavar="IN",
+        help="CSV, TSV, Parquet, Feather, SPSS, Stata or SAS; - for CSV on standard input.",
+    ),
 ]
 Out = Annotated[
     str,
@@ -189,6 +194,30 @@ Codes = Annotated[
         "[COLUMN:] CODE=REASON",
         "What stands in an empty cell and why it is empty, meaningful or lost, such as "
         "'income: refused=lost'; without a column, in all of them",
+    ),
+]
+MMFill = Annotated[
+    list[str] | None,
+    _repeated(
+        "--mm-fill",
+        "COLUMN=VALUE",
+        "What meaningful cells of a column get instead of NA, such as pack_years=0",
+    ),
+]
+Bounds = Annotated[
+    list[str] | None,
+    _repeated(
+        "--bounds",
+        "COLUMN=LOW:HIGH",
+        "Lowest and highest value to fill in, such as age=0:120; either may be left out",
+    ),
+]
+SelfCheckOption = Annotated[
+    bool,
+    typer.Option(
+        "--self-check",
+        help="Hide cells that are there and say how well they come back, and how calls change "
+        "with what is assumed.",
     ),
 ]
 Set = Annotated[
@@ -292,6 +321,9 @@ def impute(
     na_values: NaValues = None,
     encoding: Encoding = "utf-8",
     mm_output: MMOutputOption = "na",
+    mm_fill: MMFill = None,
+    bounds: Bounds = None,
+    self_check: SelfCheckOption = False,
     seed: Seed = 0,
     checkpoint: CheckpointOption = None,
     memory_limit: MemoryLimit = DEFAULT_MEMORY_LIMIT,
@@ -316,6 +348,8 @@ def impute(
         preset=preset,
         detector=detector,
         mm_output=mm_output,
+        mm_fill=_mm_fill(file, mm_fill),
+        bounds=_bounds(bounds),
         random_state=seed,
         checkpoint=checkpoint,
         memory_limit=memory_limit,
@@ -328,6 +362,8 @@ def impute(
     _write_review(imputer, result, file, review, known)
     _write_report(imputer, source, file, report, known, quiet)
     _write_results(result, file, out, mask_out, proba_out, uncertainty_out, review, quiet)
+    if self_check:
+        _say(str(imputer.self_check(file.table)), quiet=False)
 
 
 @app.command(epilog="Example: [bold]diffjoint fit survey.csv survey.diffjoint -m spouse_age[/bold]")
@@ -347,6 +383,8 @@ def fit(
     na_values: NaValues = None,
     encoding: Encoding = "utf-8",
     mm_output: MMOutputOption = "na",
+    mm_fill: MMFill = None,
+    bounds: Bounds = None,
     unseen: Unseen = "error",
     seed: Seed = 0,
     checkpoint: CheckpointOption = None,
@@ -372,6 +410,8 @@ def fit(
         preset=preset,
         detector=detector,
         mm_output=mm_output,
+        mm_fill=_mm_fill(file, mm_fill),
+        bounds=_bounds(bounds),
         unseen=unseen,
         random_state=seed,
         checkpoint=checkpoint,
@@ -631,17 +671,19 @@ def _fitted(
     imputer = SelectiveImputer(
         _columns_meant(file, mm_columns),
         rules=_rules(rules),
-        reason_codes=_reason_codes(codes),
+        reason_codes=_with_codes_of(file, _reason_codes(codes)),
         loss_rate=_loss_rate(file, loss_rate),
         verbose=not quiet,
         column_kinds={
             **dict.fromkeys(file.carried, "pass-through"),
+            **file.kinds,
             **dict(_pair("--kind", text) for text in kinds or []),
         },
         **dict(_setting(text) for text in settings or []),
         **params,
     )
     _show_schema(imputer, file, quiet)
+    _show_codes(file, quiet)
     imputer.fit(file.table, **known)
     _show_evidence(imputer, quiet)
     return imputer
@@ -731,6 +773,39 @@ def _reason_codes(codes: list[str] | None) -> dict[str, Any] | None:
     return read or None
 
 
+def _with_codes_of(file: TableFile, given: dict[str, Any] | None) -> dict[str, Any] | None:
+    """The codes given, and those whose reason the file itself tells."""
+    merged: dict[str, Any] = {**(given or {})}
+    for name, codes in file.reason_codes.items():
+        merged[name] = {**codes, **merged.get(name, {})}
+    return merged or None
+
+
+def _mm_fill(file: TableFile, texts: list[str] | None) -> dict[str, Any] | None:
+    """Constants by column: numbers and truth values where the column holds those."""
+    table, read = open_table(file.table), {}
+    for name, value in (_pair("--mm-fill", text) for text in texts or []):
+        dtype = table.column(table.require(name, "mm_fill")).dtype
+        read[name] = _parsed(value) if dtype.is_numeric() or dtype == nw.Boolean else value
+    return read or None
+
+
+def _bounds(texts: list[str] | None) -> dict[str, tuple[Any, Any]] | None:
+    """Limits by column; an empty side is open."""
+    read = {}
+    for text in texts or []:
+        name, limits = _pair("--bounds", text)
+        low, colon, high = limits.partition(":")
+        if not colon:
+            raise InputError(
+                f"--bounds takes a column and its limits, such as age=0:120, age=0: or age=:120; "
+                f"got {text!r}."
+            )
+        sides = [_parsed(side.strip()) if side.strip() else None for side in (low, high)]
+        read[name] = (sides[0], sides[1])
+    return read or None
+
+
 def _about_column(text: str) -> tuple[str, str]:
     """What stands before and after the first colon; a name with a colon is in backticks."""
     quoted = re.fullmatch(r"\s*`([^`]*)`\s*:(.*)", text, re.DOTALL)
@@ -775,7 +850,7 @@ def _check_outputs(*paths: str | Path | None, report: Path | None) -> None:
         raise InputError(f"Two outputs are to be written to {twice[0]}. Name a file for each.")
     for path in tables:
         if path is not None and path != STANDARD_STREAM:
-            check_ending(str(path))
+            check_ending(str(path), to_write=True)
             check_writable(path)
     for path in (model, report):
         if path is not None:
@@ -862,6 +937,18 @@ def _show_schema(imputer: SelectiveImputer, file: TableFile, quiet: bool) -> Non
         empty = f"{table.missing(i).mean():.0%}"
         shown.add_row(Text(name), kind, Text(values), empty, "yes" if name in searched else "")
     console.print(shown)
+
+
+def _show_codes(file: TableFile, quiet: bool) -> None:
+    """What a statistical file's codes for empty cells were taken for."""
+    told = [f"{n}: {c}={why}" for n, own in file.reason_codes.items() for c, why in own.items()]
+    if told:
+        _say(f"By their labels: {', '.join(told)}. --code says otherwise.", quiet)
+    silent = [f"{n} ({', '.join(map(str, own))})" for n, own in file.without_reason.items()]
+    if silent:
+        _say(
+            f"Codes read as empty, without a reason: {', '.join(silent)}. --code gives one.", quiet
+        )
 
 
 def _show_evidence(imputer: SelectiveImputer, quiet: bool) -> None:

@@ -1,5 +1,7 @@
 """Put what was inferred into the table: lost cells filled, meaningful ones as asked."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
@@ -7,7 +9,7 @@ import numpy as np
 from diffjoint.arrays import Cells, Values
 from diffjoint.errors import InputError
 from diffjoint.state import JointSpace
-from diffjoint.table import Schema, Table, fill_column, with_cells
+from diffjoint.table import Schema, Table, fill_column, fill_constant, with_cells
 
 MMOutput = Literal["na", "category", "indicator"]
 
@@ -20,6 +22,7 @@ def complete(
     gaps: Cells,
     mm_output: MMOutput,
     mm_label: str,
+    constants: Mapping[int, Any] = MappingProxyType({}),
 ) -> Any:
     """The table with its gaps filled or kept; nothing else is touched.
 
@@ -27,18 +30,24 @@ def complete(
     ----------
     values, meaningful, gaps : arrays of shape (n_rows, n_modelled)
         Coded values, calls, and which cells are to be filled or kept at all.
+    constants : mapping
+        What meaningful cells of some columns get, by position among the modelled ones.
     """
     schema = space.schema
     labelled, indicated = _mm_places(space, mm_output)
     columns = {}
     for j, position in enumerate(schema.modelled_positions):
-        kept = gaps[:, j] & meaningful[:, j] & (j not in indicated)
+        kept = gaps[:, j] & meaningful[:, j] & (j not in indicated or j in constants)
         fill = np.flatnonzero(gaps[:, j] & ~kept)
         series = table.column(position)
         series = fill_column(series, schema.columns[position], fill, values[fill, j])
-        occupied = kept if j in labelled else kept & ~table.missing(position)
-        rows = np.flatnonzero(occupied)
-        series = with_cells(series, rows, [mm_label if j in labelled else None] * len(rows))
+        if j in constants:
+            rows = np.flatnonzero(kept)
+            series = fill_constant(series, schema.columns[position], rows, constants[j])
+        else:
+            occupied = kept if j in labelled else kept & ~table.missing(position)
+            rows = np.flatnonzero(occupied)
+            series = with_cells(series, rows, [mm_label if j in labelled else None] * len(rows))
         columns[int(position)] = series
     completed = table.rebuilt(columns)
     if not indicated:

@@ -1,11 +1,11 @@
-"""Tables in files: CSV and TSV as text that stays as it was, Parquet and Feather with types."""
+"""Tables in files: CSV and TSV as text that stays as it was, others with their types."""
 
 import csv
 import os
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -19,6 +19,14 @@ from numpy.typing import NDArray
 
 from diffjoint.errors import FileError, InputError
 from diffjoint.persist import write_whole
+from diffjoint.statistical import (
+    READABLE,
+    WRITABLE,
+    Notes,
+    read_statistical,
+    require_pyreadstat,
+    statistical_bytes,
+)
 from diffjoint.table import Kind, Schema, codes_by_column, matches, open_table
 
 NA_VALUES = ("NA", "N/A", "n/a", "<NA>", "NaN", "nan", "NULL", "null", "None", "#N/A")
@@ -54,11 +62,23 @@ class TableFile:
         The table as it was written, if it came as text.
     carried : tuple of str
         Columns that are an index rather than data.
+    notes : Notes or None
+        What a statistical file says beside its cells.
+    reason_codes : dict
+        Codes for empty cells whose reason the file itself gives, by column.
+    without_reason : dict
+        Codes for empty cells that do not say why, by column; they are read as empty.
+    kinds : dict
+        Columns whose kind the file itself gives.
     """
 
     table: Any
     text: "TextTable | None" = None
     carried: tuple[str, ...] = ()
+    notes: Notes | None = None
+    reason_codes: Mapping[str, Mapping[Any, str]] = field(default_factory=dict)
+    without_reason: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    kinds: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -107,6 +127,8 @@ def read_file(
     try:
         if ending in _DELIMITERS:
             return _parse_text(Path(path).read_bytes(), _DELIMITERS[ending], reading)
+        if ending in READABLE:
+            return _read_statistical(path, reading)
         reader = pa_parquet.read_table if ending in _PARQUET else pa_feather.read_table
         table = reader(path)
         return TableFile(table, carried=_index_columns(table))
@@ -134,7 +156,13 @@ def write_file(path: str, table: Any, source: TableFile | None = None) -> None:
     if path == STANDARD_STREAM:
         _write_out(_as_text(table, ",", source))
         return
-    ending = check_ending(path)
+    ending = check_ending(path, to_write=True)
+    if ending in WRITABLE:
+        frame = _as_frame(table) if isinstance(table, pa.Table) else table
+        notes = source.notes if source is not None else None
+        content = statistical_bytes(frame, ending, notes)
+        write_whole(path, lambda file: file.write(content))
+        return
     if ending in _DELIMITERS:
         content = _as_text(table, _DELIMITERS[ending], source)
         write_whole(path, lambda file: file.write(content))
@@ -144,16 +172,36 @@ def write_file(path: str, table: Any, source: TableFile | None = None) -> None:
     write_whole(path, lambda file: writer(arrow, file))
 
 
-def check_ending(path: str) -> str:
-    """The file's ending, if it is one that can be read and written."""
+def check_ending(path: str, *, to_write: bool = False) -> str:
+    """The file's ending, if it is one that can be read, or written."""
     ending = Path(path).suffix.lower()
-    endings = [*_DELIMITERS, *_PARQUET, *_FEATHER]
+    endings = [*_DELIMITERS, *_PARQUET, *_FEATHER, *(WRITABLE if to_write else READABLE)]
+    if to_write and ending in READABLE and ending not in WRITABLE:
+        raise InputError(
+            f"{ending[1:]} files can be read, but not written; got {path!r}. Write one that ends "
+            f"in {', '.join(endings)}."
+        )
+    if ending in READABLE:
+        require_pyreadstat(path)
     if ending not in endings:
         raise InputError(
             f"The name of a table file must end in {', '.join(endings)}; got {path!r}. Rename the "
             "file, or use - for CSV on standard input and output."
         )
     return ending
+
+
+def _read_statistical(path: str, reading: "_Reading") -> TableFile:
+    """A statistical file; where the columns are known already, so are the codes."""
+    Path(path).open("rb").close()
+    read = read_statistical(path, reading.reason_codes, guess=reading.schema is None)
+    return TableFile(
+        read.table,
+        notes=read.notes,
+        reason_codes=read.reason_codes,
+        without_reason=read.without_reason,
+        kinds=read.kinds,
+    )
 
 
 @dataclass(frozen=True)

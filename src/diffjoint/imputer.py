@@ -58,6 +58,7 @@ from diffjoint.explain import (
 )
 from diffjoint.history import history_entry
 from diffjoint.knowledge import Knowledge, check_labels, know
+from diffjoint.mm_fill import read_constants
 from diffjoint.model import (
     Model,
     canonical_order,
@@ -73,6 +74,7 @@ from diffjoint.progress import Progress, Scaled, Silence, progress_bar
 from diffjoint.report import Findings, Report, summarize
 from diffjoint.rules import Rule, read_rules
 from diffjoint.search import AUTO, not_judged, search
+from diffjoint.self_check import SelfCheck, check_table
 from diffjoint.state import JointSpace, JointState, Observation
 from diffjoint.table import (
     Labels,
@@ -85,7 +87,9 @@ from diffjoint.table import (
     open_table,
     read_reasons,
     searched_by_codes,
+    with_bounds,
 )
+from diffjoint.wrap import check_imputer, learn_wrapped
 
 UNSEEN = ("error", "missing", "keep")
 MIN_ROWS = 2
@@ -106,12 +110,13 @@ class Imputation:
     probability : float table of X's shape
         How likely the cell is meaningful; 0.0 at observed cells.
     uncertainty : float table of X's shape
-        How far the true value may be from the one filled in; 0.0 at observed cells.
+        How far the true value may be from the one filled in; 0.0 at observed cells, NaN where
+        a wrapped imputer gave the value.
     review : bool table of X's shape
         True: the probability lies within ``review_band``, and a person should look at the cell.
     n_observed, n_kept, n_imputed, n_left : int
-        Cells that were there, that are kept as NA, that were filled, and that are empty in
-        columns carried along.
+        Cells that were there, that are kept as NA (or as ``mm_fill`` says), that were filled, and
+        that are empty in columns carried along.
     n_review : int
         Cells that a person should look at.
     """
@@ -143,6 +148,12 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         losses alone cannot explain, see ``mm_evidence_``. None: no column, every missing cell is
         imputed. Columns with a rule, or with a code that means "meaningful", are searched as
         well.
+    imputer : scikit-learn imputer, optional
+        Another imputer for the values, such as ``IterativeImputer()``: a copy of it is fitted, and
+        no diffusion model is trained. Which cells are filled is decided as ever. It sees numbers
+        in standard deviations from their mean and categories as 0/1 coordinates; levels are taken
+        back to the nearest, whole numbers rounded, numbers kept within what was observed or
+        ``bounds``. Such an imputer can neither :meth:`sample` nor be saved.
     preset : {"fast", "balanced", "paper"}
         Where settings that are left at None come from.
     detector : {"evidence", "paper"}
@@ -177,6 +188,12 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         ``<name>_meaningful`` that says which they are.
     mm_label : str
         The level for ``mm_output="category"``.
+    mm_fill : dict, optional
+        What meaningful cells of a column get in the output, such as ``{"pack_years": 0}``, in
+        place of what ``mm_output`` says. They are meaningful still, see :meth:`predict_mm`.
+    bounds : dict, optional
+        Lowest and highest value to fill in, by column label, such as ``{"age": (0, 120)}``; None
+        leaves a side open. They hold for imputed values and draws, in place of the observed range.
     sampler : {"amortised", "inpaint"}, optional
         A denoiser that is told what is observed, beside boosted trees for the values to fill in;
         or the paper's, whose draws say what to fill in. If not given: as ``preset`` has it, or the
@@ -255,6 +272,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self,
         mm_columns: Sequence[Hashable] | str | None = None,
         *,
+        imputer: Any = None,
         preset: str = DEFAULT_PRESET,
         detector: str = DEFAULT_DETECTOR,
         loss_rate: float | Mapping[Any, float] | None = None,
@@ -266,6 +284,8 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         unseen: str = "error",
         mm_output: MMOutput = "na",
         mm_label: str = "not applicable",
+        mm_fill: Mapping[Any, Any] | None = None,
+        bounds: Mapping[Any, Any] | None = None,
         sampler: Sampler | None = None,
         n_iterations: int | None = None,
         n_draws: int | None = None,
@@ -296,6 +316,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.mm_columns = mm_columns
+        self.imputer = imputer
         self.preset = preset
         self.detector = detector
         self.loss_rate = loss_rate
@@ -307,6 +328,8 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.unseen = unseen
         self.mm_output = mm_output
         self.mm_label = mm_label
+        self.mm_fill = mm_fill
+        self.bounds = bounds
         self.sampler = sampler
         self.n_iterations = n_iterations
         self.n_draws = n_draws
@@ -535,6 +558,47 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         found: Explanation = asked.explain([place])[0]
         return found
 
+    def self_check(
+        self,
+        X: Any,
+        *,
+        known_meaningful: Any = None,
+        known_lost: Any = None,
+        random_state: int | np.random.RandomState | None = 0,
+    ) -> SelfCheck:
+        """What to trust on a table whose truth nobody knows.
+
+        Observed cells are hidden and filled again, P(missing) is held against who is missing, and
+        calls are made again under other thresholds, another seed and other loss rates.
+
+        Parameters
+        ----------
+        X : table with the columns of ``fit``
+            Above 20,000 rows a sample of them is checked.
+        known_meaningful, known_lost : as in ``fit``, of this table
+        random_state : int, RandomState or None
+            Which cells are hidden.
+
+        Returns
+        -------
+        SelfCheck
+            Tables of numbers; print it.
+
+        Examples
+        --------
+        >>> from diffjoint.simulate import household_survey
+        >>> survey = household_survey(300).observed_table
+        >>> imputer = SelectiveImputer([], max_epochs=1, random_state=0).fit(survey)
+        >>> check = imputer.self_check(survey)
+        >>> check.values.columns.tolist()[:5]
+        ['column', 'kind', 'n_cells', 'measure', 'score']
+        """
+        question = self._open(X, known_meaningful, known_lost)
+        loss_rate = self._loss_rate_by_position(question.table, self.schema_, self._model.space)
+        seed = int(check_random_state(random_state).randint(2**31 - 1))
+        with self._running() as progress:
+            return check_table(self._observe(question), self._model, loss_rate, seed, progress)
+
     @property
     def doubts_(self) -> tuple[str, ...]:
         """What the calls rest on and the table cannot confirm."""
@@ -630,6 +694,9 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             self._begin(observation, task, last, progress)
             step = Scaled(progress, evidence_units(observation, task.settings))
             belief = self._believe(observation, task, seed, step)
+            if self.imputer is not None:
+                self._wrap(observation, task, seed, belief, progress)
+                return _Question(task.table, task.values, task.gaps, task.known)
             step = Scaled(progress, value_units(observation, task.settings))
             expectation = (
                 learn_values(observation, task.space, seed, step)
@@ -661,6 +728,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         for doubt in idle_codes(table, self.reason_codes):
             warn(doubt, UntypicalWarning, stacklevel=4)
         schema = infer_schema(without_codes, self.column_kinds)
+        schema = with_bounds(schema, without_codes, self.bounds)
         table, coded = read_reasons(table, self.reason_codes, schema)
         labels = open_labels(table, coded, known_meaningful, known_lost)
         rules = read_rules(self.rules, table, schema)
@@ -669,6 +737,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         space = joint_space(table, schema, searched, settings, settled)
         check_labels(labels, coded, table, schema, space)
         check_output(space, self.mm_output, self.mm_label)
+        self._constants(table, space)
         values = code_table(table, schema, "error")
         gaps = find_gaps(table, values, schema, "error")
         known = know(values, gaps, schema, labels, coded, rules)
@@ -706,6 +775,8 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             )
         if not isinstance(self.mm_label, str):
             raise InputError(f"mm_label must be text; got {self.mm_label!r}.")
+        if self.imputer is not None:
+            self._check_wrapping()
         chosen = {name: getattr(self, name) for name in settings_types()}
         if self.detector == "paper":
             if self.sampler == "amortised":
@@ -718,7 +789,35 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self._say_what_is_idle(settings)
         return settings
 
+    def _check_wrapping(self) -> None:
+        """What another imputer's values cannot go with."""
+        check_imputer(self.imputer)
+        for name, is_used in (
+            ("detector", self.detector != DEFAULT_DETECTOR),
+            ("checkpoint", self.checkpoint is not None),
+        ):
+            if is_used:
+                raise InputError(
+                    f"imputer=... gives the values, so that no diffusion model is trained; "
+                    f"{name}={getattr(self, name)!r} needs one. Leave out one or the other."
+                )
+
     def _say_what_is_idle(self, settings: Settings) -> None:
+        if self.imputer is not None:
+            usual = asdict(settings_for(self.preset))
+            set_for_it = [
+                f"{name}={getattr(self, name)!r}"
+                for name in usual.keys() - {"threshold", "joint"}
+                if getattr(self, name) not in (None, usual[name])
+            ]
+            if set_for_it:
+                warn(
+                    f"{', '.join(sorted(set_for_it))}: set for the diffusion model, which is not "
+                    "trained where imputer=... gives the values. Leave it out.",
+                    UntypicalWarning,
+                    stacklevel=6,
+                )
+            return
         idle = [f"{name}={value!r}" for name, value in idle_settings(self.preset, settings).items()]
         if idle:
             warn(
@@ -847,7 +946,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     ) -> None:
         """Become the imputer that a pass has made."""
         aggregated = done.aggregated
-        self._model = Model(
+        model = Model(
             task.space,
             task.settings,
             seed,
@@ -856,6 +955,28 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             belief,
             expectation,
         )
+        self._become(model, aggregated, task)
+
+    def _wrap(
+        self,
+        observation: Observation,
+        task: "_Task",
+        seed: int,
+        belief: Belief | None,
+        progress: Progress,
+    ) -> None:
+        """Become the imputer that takes its values from another one."""
+        values = learn_wrapped(self.imputer, observation, task.space, seed, progress)
+        none = np.full((0, 2), np.nan)
+        model = Model(task.space, task.settings, seed, None, none, belief, values)
+        limit = parse_bytes(self.memory_limit)
+        self._become(model, model.infer(observation, limit, progress), task)
+        if self.callback is not None:
+            self.callback(self)
+
+    def _become(self, model: Model, aggregated: Aggregated, task: "_Task") -> None:
+        """What was learnt, and what it says of the rows of fit in their own order."""
+        self._model = model
         self._on_fit_rows = aggregated.take(np.argsort(task.order))
         self._fit_rows_digest = _digest(task.values, task.gaps, task.known)
         settled = task.known.settle(self._on_fit_rows.state)
@@ -987,7 +1108,13 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             question.gaps,
             self.mm_output,
             self.mm_label,
+            self._constants(question.table, self._model.space),
         )
+
+    def _constants(self, table: Table, space: JointSpace) -> dict[int, Any]:
+        """What meaningful cells of some columns get."""
+        were_found = isinstance(self.mm_columns, str)
+        return read_constants(self.mm_fill, table, space, were_found=were_found)
 
     @contextmanager
     def _running(self) -> Iterator[Progress]:

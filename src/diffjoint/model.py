@@ -22,6 +22,7 @@ from diffjoint.persist import Arrays
 from diffjoint.progress import Progress
 from diffjoint.state import Draws, JointSpace, JointState, Masks, Observation, one_mask
 from diffjoint.table import Schema, Table
+from diffjoint.wrap import Wrapped
 
 BELIEF, EXPECTATION = "belief.", "expectation."
 """What the names of their arrays begin with."""
@@ -31,15 +32,15 @@ FIRST_MASK = 1_000
 
 @dataclass(frozen=True)
 class Model:
-    """A trained denoiser with all it takes to use it."""
+    """A trained denoiser with all it takes to use it; without one where values are another's."""
 
     space: JointSpace
     settings: Settings
     seed: int
-    denoiser: Denoiser
+    denoiser: Denoiser | None
     clusters: Clusters
     belief: Belief | None = None
-    expectation: Expectation | None = None
+    expectation: Expectation | Wrapped | None = None
 
     def draws(
         self,
@@ -50,6 +51,11 @@ class Model:
         masks: Masks | None = None,
     ) -> Iterator[Draws]:
         """Conditional draws of the incomplete rows, block by block, under masks if given."""
+        if self.denoiser is None:
+            raise InputError(
+                "Draws need diffjoint's own model of the values; this imputer was fitted with "
+                "imputer=..., whose values do not vary. Fit with imputer=None to sample."
+            )
         return conditional_sample(
             self.denoiser,
             observation,
@@ -112,6 +118,12 @@ class Model:
 
     def arrays(self) -> Arrays:
         """All that was learnt, as plain arrays; :func:`model_from` makes the model from them."""
+        if self.denoiser is None or isinstance(self.expectation, Wrapped):
+            raise InputError(
+                "An imputer around another one cannot be saved: that would take pickle, which "
+                "runs code when it is read. Fit with imputer=None to save, or fit again where it "
+                "is needed."
+            )
         arrays = {"clusters": self.clusters, **weights(self.denoiser)}
         for prefix, part in ((BELIEF, self.belief), (EXPECTATION, self.expectation)):
             if part is not None:

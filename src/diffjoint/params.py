@@ -1,10 +1,11 @@
 """Parameters as JSON can carry them, and back."""
 
 from collections.abc import Hashable, Mapping
+from datetime import date
 from numbers import Integral
 from typing import Any
 
-MAPPINGS = ("column_kinds", "loss_rate", "reason_codes", "rules")
+MAPPINGS = ("bounds", "column_kinds", "loss_rate", "mm_fill", "reason_codes", "rules")
 """Parameters by column label; labels need not be text."""
 OF_THE_PROCESS = {"callback", "checkpoint", "device", "n_threads", "verbose"}
 """Parameters that say nothing of what was learnt."""
@@ -28,7 +29,7 @@ def params_from(plain: Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(params["mm_columns"], list):
         params["mm_columns"] = [label_from(label) for label in params["mm_columns"]]
     for name in MAPPINGS:
-        params[name] = _mapping(params[name])
+        params[name] = _mapping(params.get(name))
     if params["review_band"] is not None:
         params["review_band"] = tuple(params["review_band"])
     return params
@@ -41,6 +42,10 @@ def label_from(saved: Any) -> Hashable:
 
 def _pairs(params: Any) -> Any:
     """Mappings as lists of pairs, within each other too: JSON would make text of every key."""
+    if isinstance(params, date):
+        return params.isoformat()
+    if isinstance(params, tuple | list):
+        return {"together": [_pairs(part) for part in params]}
     if not isinstance(params, Mapping):
         return params
     return [[label, _pairs(value)] for label, value in params.items()]
@@ -48,6 +53,8 @@ def _pairs(params: Any) -> Any:
 
 def _mapping(saved: Any) -> Any:
     """The mapping that :func:`_pairs` made a list of."""
+    if isinstance(saved, dict):
+        return tuple(saved["together"])
     if not isinstance(saved, list):
         return saved
     return {label_from(label): _mapping(value) for label, value in saved}

@@ -1,6 +1,7 @@
 """Tables at the door: kinds, coding, model space, and dtypes back as they came. No torch."""
 
-from diffjoint.table.decode import decode, fill_column, on_grid
+from diffjoint.table.bounds import number_for, with_bounds
+from diffjoint.table.decode import decode, fill_column, fill_constant, on_grid
 from diffjoint.table.encode import code_table, coordinates, encode
 from diffjoint.table.frame import (
     Table,
@@ -13,8 +14,9 @@ from diffjoint.table.frame import (
     objects,
     open_table,
     with_cells,
+    with_microseconds,
 )
-from diffjoint.table.labels import Labels, open_labels
+from diffjoint.table.labels import Labels, open_flags, open_labels
 from diffjoint.table.reasons import (
     codes_by_column,
     idle_codes,
@@ -38,6 +40,7 @@ __all__ = [
     "decode",
     "encode",
     "fill_column",
+    "fill_constant",
     "idle_codes",
     "infer_kind",
     "infer_schema",
@@ -45,12 +48,16 @@ __all__ = [
     "iso_microseconds",
     "matches",
     "microseconds",
+    "number_for",
     "numbers",
     "objects",
     "on_grid",
+    "open_flags",
     "open_labels",
     "open_table",
     "read_reasons",
     "searched_by_codes",
+    "with_bounds",
     "with_cells",
+    "with_microseconds",
 ]

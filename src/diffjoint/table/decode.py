@@ -31,11 +31,16 @@ def decode(
 
 
 def on_grid(values: NDArray[np.float64], column: Column) -> NDArray[np.float64]:
-    """Numbers a column can hold: integers and dates on their step, in the observed range."""
+    """Numbers a column can hold: integers and dates on their step, in the observed range.
+
+    Bounds that the user set hold for all numbers, in place of that range.
+    """
     if column.kind is Kind.CONTINUOUS:
-        return values
+        if (column.lowest, column.highest) == (None, None):
+            return values
+        return np.clip(values, column.lowest, column.highest)
     stepped = np.round(values / column.step) * column.step if column.step else values
-    return np.clip(stepped, column.low, column.high)
+    return np.clip(stepped, *column.limits)
 
 
 def fill_column(
@@ -49,12 +54,28 @@ def fill_column(
     A column without a single observed cell may have come in a dtype that cannot hold its
     values, such as text for numbers; it gets one that can.
     """
-    of_dates = column.kind is Kind.DATETIME
-    if len(rows) and missing_cells(series).all() and not _can_hold(series, column):
-        series = empty_like(series, column.levels, of_dates=of_dates)
-    if of_dates:
+    series = _holding(series, column, rows)
+    if column.kind is Kind.DATETIME:
         return with_microseconds(series, rows, codes, step=column.step)
     return with_cells(series, rows, _cells(series, column, codes))
+
+
+def fill_constant(
+    series: nw.Series[Any], column: Column, rows: NDArray[np.intp], constant: Any
+) -> nw.Series[Any]:
+    """A column with one value put into ``rows``: a coded number, or a level, seen or not."""
+    if not column.is_categorical:
+        return fill_column(series, column, rows, np.full(len(rows), constant, dtype=np.float64))
+    series = _holding(series, column, rows)
+    as_number = series.dtype.is_numeric() and isinstance(constant, bool)
+    return with_cells(series, rows, [int(constant) if as_number else constant] * len(rows))
+
+
+def _holding(series: nw.Series[Any], column: Column, rows: NDArray[np.intp]) -> nw.Series[Any]:
+    """The column as it is, or an empty one in a dtype that can hold its values."""
+    if len(rows) and missing_cells(series).all() and not _can_hold(series, column):
+        return empty_like(series, column.levels, of_dates=column.kind is Kind.DATETIME)
+    return series
 
 
 def _cells(series: nw.Series[Any], column: Column, codes: NDArray[np.float64]) -> list[Any]:

@@ -51,8 +51,7 @@ def open_labels(table: Table, coded: Labels, known_meaningful: Any, known_lost: 
     """
     said = {}
     for name, given in (("known_meaningful", known_meaningful), ("known_lost", known_lost)):
-        said[name] = _cells(table, given, name)
-        _check_missing(table, said[name], name)
+        said[name] = open_flags(table, given, name)
     meaningful = coded.meaningful | said["known_meaningful"]
     lost = coded.lost | said["known_lost"]
     both = np.argwhere(meaningful & lost)
@@ -63,6 +62,13 @@ def open_labels(table: Table, coded: Labels, known_meaningful: Any, known_lost: 
             "known_meaningful, known_lost or its reason code). Say which."
         )
     return Labels(meaningful, lost)
+
+
+def open_flags(table: Table, given: Any, name: str) -> Cells:
+    """Flags of missing cells in the table's shape, checked; ``name`` is what to call them."""
+    cells = _cells(table, given, name)
+    _check_missing(table, cells, name)
+    return cells
 
 
 def _cells(table: Table, given: Any, name: str) -> Cells:

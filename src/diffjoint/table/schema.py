@@ -63,6 +63,8 @@ class Column:
         Numbers: observed range.
     step : float
         Numbers: the grid that values lie on; 0 for none.
+    lowest, highest : float or None
+        Numbers: limits that the user set for filled values; None: not set.
     """
 
     name: str
@@ -73,6 +75,8 @@ class Column:
     low: float = 0.0
     high: float = 0.0
     step: float = 0.0
+    lowest: float | None = None
+    highest: float | None = None
 
     @property
     def is_modelled(self) -> bool:
@@ -88,6 +92,12 @@ class Column:
     def width(self) -> int:
         """Coordinates in model space."""
         return len(self.levels) if self.is_categorical else 1
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """Between which numbers may be filled in: as the user said, or as observed."""
+        low = self.low if self.lowest is None else self.lowest
+        return low, self.high if self.highest is None else self.highest
 
     @property
     def unit(self) -> float:

@@ -1,0 +1,149 @@
+"""One answer from many completed tables: Rubin's rules."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.stats import t as student
+
+from diffjoint.errors import InputError
+
+Estimate = float | NDArray[np.float64]
+"""One number, or one for each of several parameters."""
+
+
+@dataclass(frozen=True)
+class Pooled:
+    """What several completed tables say together; numbers, or arrays with one per parameter.
+
+    Attributes
+    ----------
+    estimate : float or array
+        The mean of the estimates.
+    standard_error : float or array
+        Root of the total variance: within, and what the missing cells add.
+    within : float or array
+        Mean of the variances that each table has.
+    between : float or array
+        Variance of the estimates from table to table.
+    dof : float or array
+        Degrees of freedom by Barnard and Rubin.
+    missing_information : float or array
+        Share of the information about the parameter that the missing cells took away.
+    n_tables : int
+    """
+
+    estimate: Estimate
+    standard_error: Estimate
+    within: Estimate
+    between: Estimate
+    dof: Estimate
+    missing_information: Estimate
+    n_tables: int
+
+    def interval(self, level: float = 0.95) -> tuple[Estimate, Estimate]:
+        """Lower and upper end of the confidence interval."""
+        if not 0.0 < level < 1.0:
+            raise InputError(f"level must lie between 0 and 1; got {level!r}. Pass 0.95, say.")
+        reach = student.ppf((1 + level) / 2, self.dof) * self.standard_error
+        return _plain(self.estimate - reach), _plain(self.estimate + reach)
+
+
+def pool(
+    estimates: ArrayLike, variances: ArrayLike, *, dof_complete: float | None = None
+) -> Pooled:
+    """Pool what an analysis gave on each of several completed tables, by Rubin's rules.
+
+    Parameters
+    ----------
+    estimates : array of shape (n_tables,) or (n_tables, n_parameters)
+        What each table gave.
+    variances : array of the same shape
+        Squared standard errors.
+    dof_complete : float, optional
+        Degrees of freedom if nothing were missing: for a regression, rows minus coefficients.
+        None: so many that they do not matter.
+
+    Returns
+    -------
+    Pooled
+
+    Notes
+    -----
+    With m tables, within variance W and between variance B, the total is T = W + (1 + 1/m) B and
+    the share of it due to missing cells lambda = (1 + 1/m) B / T. The degrees of freedom are
+    Rubin's (m - 1) / lambda^2, joined with those of the observed data as Barnard and Rubin (1999)
+    do, so that they never exceed ``dof_complete``. The missing information is
+    (r + 2 / (dof + 3)) / (r + 1) with r = (1 + 1/m) B / W.
+
+    Examples
+    --------
+    >>> pooled = pool([1.0, 2.0, 3.0], [0.5, 0.5, 0.5])
+    >>> pooled.estimate, pooled.within, pooled.between
+    (2.0, 0.5, 1.0)
+    >>> round(pooled.standard_error**2, 4), round(pooled.dof, 4)
+    (1.8333, 3.7812)
+    """
+    found, spread = _checked(estimates, variances, dof_complete)
+    m = len(found)
+    within, between = spread.mean(axis=0), found.var(axis=0, ddof=1)
+    added = (1 + 1 / m) * between
+    total = within + added
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = np.where(total > 0, added / total, 0.0)
+        ratio = np.where(total > 0, added / within, 0.0)
+        rubin = (m - 1) / share**2
+        dof = _joined(rubin, share, dof_complete)
+        lost = np.where(np.isinf(ratio), 1.0, (ratio + 2 / (dof + 3)) / (ratio + 1))
+    return Pooled(
+        _plain(found.mean(axis=0)),
+        _plain(np.sqrt(total)),
+        _plain(within),
+        _plain(between),
+        _plain(dof),
+        _plain(lost),
+        m,
+    )
+
+
+def _joined(
+    rubin: NDArray[np.float64], share: NDArray[np.float64], dof_complete: float | None
+) -> NDArray[np.float64]:
+    """Degrees of freedom of the draws and of the observed data together."""
+    if dof_complete is None or np.isinf(dof_complete):
+        return rubin
+    observed = (dof_complete + 1) / (dof_complete + 3) * dof_complete * (1 - share)
+    return 1 / (1 / rubin + 1 / observed)
+
+
+def _checked(
+    estimates: ArrayLike, variances: ArrayLike, dof_complete: float | None
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    found, spread = np.asarray(estimates, dtype=float), np.asarray(variances, dtype=float)
+    if found.ndim not in (1, 2) or found.shape != spread.shape:
+        raise InputError(
+            "estimates and variances must have one shape, (n_tables,) or (n_tables, "
+            f"n_parameters); got {found.shape} and {spread.shape}."
+        )
+    if len(found) < 2:
+        raise InputError(
+            f"pool needs the estimates of at least 2 tables; got {len(found)}. Draw more: "
+            "sample(X, n_draws=20)."
+        )
+    if not np.isfinite(found).all() or not np.isfinite(spread).all() or (spread < 0).any():
+        raise InputError(
+            "estimates must be finite, and variances finite and not negative. Pass squared "
+            "standard errors, and look at tables whose analysis failed."
+        )
+    if dof_complete is not None and not dof_complete > 0:
+        raise InputError(
+            f"dof_complete must be above 0; got {dof_complete!r}. Pass rows minus coefficients, "
+            "or leave it out."
+        )
+    return found, spread
+
+
+def _plain(numbers: Any) -> Any:
+    """A float where there is one parameter, an array where there are several."""
+    return float(numbers) if np.ndim(numbers) == 0 else np.asarray(numbers)

@@ -1,0 +1,58 @@
+"""The examples run, in small."""
+
+import pytest
+from examples import (
+    clinical_labs,
+    decisions,
+    multiple_imputation,
+    pipeline_with_a_classifier,
+    polars_table,
+    quickstart,
+    survey_with_skip_logic,
+)
+
+from tests.conftest import FEW_CELLS, TINY
+
+pytestmark = FEW_CELLS
+
+
+def test_multiple_imputation_pools_a_regression(capsys):
+    shown = multiple_imputation.main(120, 3, **TINY)
+    assert list(shown.index) == ["intercept", "age", "smoker", "pack_years"]
+    assert ((shown["low"] < shown["pooled"]) & (shown["pooled"] < shown["high"])).all()
+    assert (shown["missing_information"] > 0).all()
+    assert "rows are complete" in capsys.readouterr().out
+
+
+def test_quickstart_finds_the_columns_and_tells_cells_apart(capsys):
+    result = quickstart.main(400, **TINY)
+    assert result.table["age"].notna().all()
+    shown = capsys.readouterr().out
+    assert "spouse_age weekly_hours commute" in shown
+    assert float(shown.split("%")[0].split()[-1]) > 80
+
+
+def test_rules_and_codes_are_never_overruled():
+    shown = survey_with_skip_logic.main(300, **TINY).iloc[0]
+    assert list(shown) == [0.0, 1.0, 0.0, 1.0]
+
+
+@pytest.mark.filterwarnings("ignore::diffjoint.errors.UntypicalWarning")
+def test_clinical_labs_are_counted():
+    counts = clinical_labs.main(500, **TINY)
+    assert (counts["kept"] + counts["filled"] == counts["empty"]).all()
+    assert counts["kept"].sum() > 0
+
+
+def test_a_classifier_takes_what_comes_out():
+    assert (pipeline_with_a_classifier.main(200, **TINY) > 0.5).all()
+
+
+def test_polars_comes_back_as_polars():
+    completed = polars_table.main(150, **TINY)
+    assert completed["age"].null_count() == 0
+    assert completed["spouse_age"].null_count() > 0
+
+
+def test_cells_are_as_decided():
+    assert decisions.main(200, **TINY)["is_as_decided"].all()
