@@ -26,7 +26,7 @@ demo: $(STAMP)  ## impute a small survey and show what happened
 	$(BIN)/diffjoint demo
 
 test: $(STAMP)  ## run all tests, doctests included
-	$(BIN)/python -m pytest --numprocesses auto
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto  # a process for each core
 
 lint: $(STAMP)  ## check style and types
 	$(BIN)/ruff check .

@@ -198,6 +198,19 @@ def real_table(results: pd.DataFrame) -> str:
     return "".join(lines)
 
 
+def real_section(results: pd.DataFrame) -> str:
+    """The table, and how much lower F1 is where losses depend on something, on average."""
+    f1 = results.pivot_table(index=["world", "ratio"], columns="mechanism", values="f1").dropna()
+    if set(f1.columns) != set(MECHANISMS) or f1.empty:
+        return real_table(results)
+    lower = -f1.sub(f1["mcar"], axis=0).mean()
+    text = (
+        f"On average over {len(f1)} tables and ratios that were run under all three, F1 under MAR "
+        f"is {lower['mar']:.1f} points lower than under MCAR, and {lower['mnar']:.1f} under MNAR."
+    )
+    return f"{real_table(results)}\n{textwrap.fill(text, 105)}\n"
+
+
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="one seed, few rows")
@@ -206,7 +219,7 @@ def main(arguments: list[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     if options.tables:
         cells = [(n, m, r, 0) for (n, _), m, r in product(TABLES, MECHANISMS, (10, 30))]
-        name, made = "calls_tables", real_table
+        name, made = "calls_tables", real_section
     else:
         seeds = range(1) if options.quick else SEEDS
         cells = [("bayesian-network", *cell) for cell in product(MECHANISMS, RATIOS, seeds)]

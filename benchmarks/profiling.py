@@ -16,10 +16,11 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from benchmarks.pages import show_in
+from benchmarks.pages import show_in, write
 from diffjoint import SelectiveImputer
 from diffjoint.simulate import WORLDS, make_world
 
+RESULTS = Path(__file__).parent / "results" / "profile.md"
 PHASES = {
     "columns understood and coded": ("imputer.py", "_prepare"),
     "who is missing beside whom (evidence)": ("imputer.py", "_believe"),
@@ -93,6 +94,7 @@ def main(arguments: list[str] | None = None) -> None:
     stats = profile(options.world, rows, options.draws, **settings)
     table = phases_table(stats)
     if options.show:
+        write(RESULTS, table)
         show_in("profile", table)
     print(table)
     if options.top:

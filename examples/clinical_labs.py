@@ -34,7 +34,7 @@ def main(n_rows: int = 1_500, **settings: Any) -> pd.DataFrame:
     print(counts.loc[world.mm_columns].to_string())
     doubtful = imputer.review(stays).head(3)
     print("\nThe most doubtful cells:")
-    for reason in doubtful["why"]:
+    for reason in doubtful["reason"]:
         print("-", reason)
     return counts
 

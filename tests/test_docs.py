@@ -1,8 +1,12 @@
 """What the README and the docs say is run."""
 
+import json
 import re
+from argparse import Namespace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pandas as pd
 import pytest
@@ -15,9 +19,12 @@ from benchmarks import (
     check_limit,
     coverage,
     downstream,
+    draws,
     pages,
     paper,
+    profiling,
     reduced_paper,
+    speed,
     worlds,
 )
 from benchmarks.tables import FULL, TABLES
@@ -25,6 +32,7 @@ from mkdocs.commands.build import build
 from mkdocs.config import load_config
 
 import diffjoint
+from diffjoint import config
 from diffjoint.errors import FileError
 from diffjoint.simulate import WORLDS, make_world
 
@@ -38,13 +46,44 @@ def python_blocks(page):
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_python_examples_run(page, tmp_path, monkeypatch):
+    """With hardly any training: what they show is how, not how well."""
     monkeypatch.chdir(tmp_path)
+    brief = {name: replace(preset, max_epochs=2) for name, preset in config.PRESETS.items()}
+    monkeypatch.setattr(config, "PRESETS", brief)
     for block in python_blocks(page):
         exec(compile(block, str(page), "exec"), {"__name__": "__main__"})
 
 
 def results_of(name):
     return pd.read_csv(calls.FOLDER / f"{name}.csv", keep_default_na=name != "auto")
+
+
+NOT_RUN = "Not run yet.\n"
+
+
+def speed_of(first, make):
+    """A table of :mod:`benchmarks.speed`, from the files of its measurements alone."""
+    path = speed.RESULTS / f"{first}.json"
+    if not path.exists():
+        return NOT_RUN
+    threads = json.loads(path.read_text(encoding="utf-8"))["job"]["threads"]
+    with TemporaryDirectory() as pictures:
+        folders = {"results": speed.RESULTS, "pictures": Path(pictures)}
+        return make(Namespace(quick=False, threads=threads, rows=None, sample_rows=20, **folders))
+
+
+def most_rows():
+    """The largest table whose time was taken."""
+    return max(n for n in speed.ROWS if (speed.RESULTS / f"rows-{n}.json").exists())
+
+
+def with_rows(options):
+    options.rows = most_rows()
+    return options
+
+
+def text_or_not_run(path, made):
+    return made(path) if path.exists() else NOT_RUN
 
 
 MADE = {
@@ -58,13 +97,22 @@ MADE = {
         "bayes_limit": lambda: bayes_limit.markdown(results_of("bayes_limit")),
         "check_limit": lambda: check_limit.markdown(results_of("check_limit")),
         "calls_network": lambda: calls.network_section(results_of("calls_network")),
-        "calls_tables": lambda: calls.real_table(results_of("calls_tables")),
+        "calls_tables": lambda: calls.real_section(results_of("calls_tables")),
         "calls_columns": lambda: calls_columns.columns_table(results_of("calls_columns")),
         "calls_in_life": lambda: calls_columns.in_life_table(results_of("calls_in_life")),
         "auto": lambda: auto.table_of(results_of("auto")),
         "coverage": lambda: coverage.markdown(results_of("coverage")),
         "downstream": lambda: downstream.markdown(results_of("downstream")),
         "methods": paper.methods_table,
+        "draws": lambda: text_or_not_run(
+            draws.RESULTS, lambda path: draws.draws_table(pd.read_csv(path))
+        ),
+        "profile": lambda: text_or_not_run(
+            profiling.RESULTS, lambda path: path.read_text(encoding="utf-8")
+        ),
+        "speed": lambda: speed_of("network", speed.network),
+        "speed_mimic": lambda: speed_of("mimic", speed.mimic),
+        "speed_scaling": lambda: speed_of("rows-1000", lambda o: speed.scaling(with_rows(o))),
     }
     | {table.name: partial(paper.markdown, table, FULL, cells.RESULTS) for table in TABLES},
 }
@@ -105,8 +153,8 @@ def test_the_page_of_worlds_says_what_each_world_is(name):
 
 
 def test_the_site_builds_without_warnings(tmp_path):
-    config = load_config(str(ROOT / "mkdocs.yml"), site_dir=str(tmp_path), strict=True)
-    build(config)
+    site = load_config(str(ROOT / "mkdocs.yml"), site_dir=str(tmp_path), strict=True)
+    build(site)
     shown = (tmp_path / "api.html").read_text(encoding="utf-8")
     for name in set(diffjoint.__all__) - {"__version__"}:
         assert f'id="diffjoint.{name}"' in shown, f"{name} is public and not on the page"

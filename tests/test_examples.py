@@ -45,7 +45,7 @@ def test_clinical_labs_are_counted():
 
 
 def test_a_classifier_takes_what_comes_out():
-    assert (pipeline_with_a_classifier.main(200, **TINY) > 0.5).all()
+    assert (pipeline_with_a_classifier.main(150, 2, **TINY) > 0.5).all()
 
 
 def test_polars_comes_back_as_polars():
