@@ -193,9 +193,13 @@ def real_table(results: pd.DataFrame) -> str:
             lines.append(
                 f"{start} {row['precision']:.1f} | {row['recall']:.1f} | {row['f1']:.1f} | "
                 f"{shown} | {row['auc']:.1f} | {row['brier']:.3f} | {row['lost_acc']:.1f} | "
-                f"{row['standardised_rmse']:.3f} |\n"
+                f"{_or_none(row['standardised_rmse'])} |\n"
             )
     return "".join(lines)
+
+
+def _or_none(value: float) -> str:
+    return "none lost" if pd.isna(value) else f"{value:.3f}"
 
 
 def real_section(results: pd.DataFrame) -> str:

@@ -268,7 +268,7 @@ def network(options: argparse.Namespace) -> str:
     job: Measured = {"threads": options.threads, "rows": None, "sample_rows": options.sample_rows}
     job |= {"n_trees": 100, "n_rounds": 10}
     if options.quick:
-        job |= {"rows": 400, "sample_rows": 2, "n_trees": 5, "n_rounds": 1}
+        job |= {"rows": 120, "sample_rows": 2, "n_trees": 5, "n_rounds": 1}
         job["settings"] = {"max_epochs": 1}
         job["paper_settings"] = {"width": 8, "n_steps": 3, "n_inpaint_repeats": 1, "n_draws": 2}
     return compare_table(measured("compare", "network", job, options.results))
@@ -287,7 +287,7 @@ def mimic(options: argparse.Namespace) -> str:
 
 def scaling(options: argparse.Namespace) -> str:
     most = options.rows or ROWS[-1]
-    rows = (200, 400) if options.quick else [n for n in ROWS if n <= most]
+    rows = (60, 120) if options.quick else [n for n in ROWS if n <= most]
     draws = (2,) if options.quick else DRAWS
     base: Measured = {"threads": options.threads}
     if options.quick:
@@ -301,7 +301,7 @@ def scaling(options: argparse.Namespace) -> str:
         )
         for n in rows
     ]
-    fitted_rows = 400 if options.quick else 10_000
+    fitted_rows = 120 if options.quick else 10_000
     by_draws = [
         measured("draw", f"draws-{n}", base | {"rows": fitted_rows, "n_draws": n}, options.results)
         for n in draws

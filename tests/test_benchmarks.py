@@ -237,9 +237,7 @@ def test_a_measurement_has_its_own_process_and_failed_ones_say_so(tmp_path, monk
 
 
 def test_the_profile_tells_phases_apart(capsys):
-    profiling.main(
-        ["--world", "household-survey", "--rows", "150", "--draws", "1", "--epochs", "1"]
-    )
+    profiling.main(["--world", "household-survey", "--rows", "60", "--draws", "1", "--epochs", "1"])
     shown = capsys.readouterr().out
     lines = [line.split("|")[1:3] for line in shown.splitlines()[2:] if "|" in line]
     seconds = {name.strip(): float(taken) for name, taken in lines}

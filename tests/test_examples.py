@@ -25,7 +25,7 @@ def test_multiple_imputation_pools_a_regression(capsys):
 
 
 def test_quickstart_finds_the_columns_and_tells_cells_apart(capsys):
-    result = quickstart.main(400, **TINY)
+    result = quickstart.main(300, **TINY)
     assert result.table["age"].notna().all()
     shown = capsys.readouterr().out
     assert "spouse_age weekly_hours commute" in shown
@@ -33,13 +33,13 @@ def test_quickstart_finds_the_columns_and_tells_cells_apart(capsys):
 
 
 def test_rules_and_codes_are_never_overruled():
-    shown = survey_with_skip_logic.main(300, **TINY).iloc[0]
+    shown = survey_with_skip_logic.main(200, **TINY).iloc[0]
     assert list(shown) == [0.0, 1.0, 0.0, 1.0]
 
 
 @pytest.mark.filterwarnings("ignore::diffjoint.errors.UntypicalWarning")
 def test_clinical_labs_are_counted():
-    counts = clinical_labs.main(500, **TINY)
+    counts = clinical_labs.main(300, **TINY)
     assert (counts["kept"] + counts["filled"] == counts["empty"]).all()
     assert counts["kept"].sum() > 0
 
