@@ -7,6 +7,7 @@ it is off, so is the time left that a progress bar shows, and nothing else.
 from diffjoint.conditional_sample import sampling_units
 from diffjoint.config import Settings
 from diffjoint.evidence import n_folds_for
+from diffjoint.evidence.missing import MOST_ROWS
 from diffjoint.model_update import training_units
 from diffjoint.state import JointSpace, Observation
 
@@ -16,8 +17,6 @@ FOLD_SECONDS = 0.04, 5.7e-6, 5e-7
 """Who is missing in a column, for each fold: at least, by row, and by cell of the rest."""
 VALUE_SECONDS = 0.06, 2.5e-6, 8e-7
 """What a column held: at least, by row, and by cell of the rest."""
-MOST_ROWS = 100_000
-"""Rows beyond which trees learn from some of them."""
 
 
 def evidence_units(observation: Observation, settings: Settings) -> int:
