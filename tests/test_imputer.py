@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 import torch
 from sklearn.exceptions import NotFittedError
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from diffjoint import SelectiveImputer
 from diffjoint.errors import InputError, TrainingError, UntypicalWarning
@@ -230,6 +231,20 @@ def test_threads_do_not_matter_and_are_given_back(survey, n_threads):
     out = imputer(n_threads=n_threads).fit_transform(survey)
     assert torch.get_num_threads() == before
     pd.testing.assert_frame_equal(out, imputer().fit_transform(survey))
+
+
+def test_boosted_trees_keep_to_the_threads_too(survey):
+    """OpenMP's threads are theirs; as many as before are given back."""
+
+    def open_mp():
+        return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "openmp"}
+
+    seen = []
+    with threadpool_limits(2):
+        imputer(n_threads=1, callback=lambda _: seen.append(open_mp())).fit(survey)
+        assert open_mp() == {2}
+    assert seen
+    assert set().union(*seen) == {1}
 
 
 def test_no_global_generator_is_touched(survey):

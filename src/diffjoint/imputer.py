@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
+from threadpoolctl import threadpool_limits
 
 from diffjoint.aggregate import Aggregated
 from diffjoint.algorithm import Pass, Runtime, diff_joint, in_one_pass
@@ -218,7 +219,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     device : str
         "auto" (CUDA where there is one), "cpu", "cuda" or any name torch knows.
     n_threads : int, optional
-        Threads torch may use; None leaves its setting.
+        Threads that torch and the boosted trees may use; None leaves what is set.
     memory_limit : int or str
         Memory for draws, such as "500MB". The result does not depend on it.
     checkpoint : path, optional
@@ -1118,16 +1119,17 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     @contextmanager
     def _running(self) -> Iterator[Progress]:
-        """Progress as asked for, and torch's threads as set; both as before afterwards."""
+        """Progress as asked for, and threads as set; both as before afterwards."""
         _keep_freed_memory()
         n_threads = torch.get_num_threads()
         torch.set_num_threads(self.n_threads or n_threads)
         try:
-            if self.verbose:
-                with progress_bar() as progress:
-                    yield progress
-            else:
-                yield Silence()
+            with threadpool_limits(self.n_threads):
+                if self.verbose:
+                    with progress_bar() as progress:
+                        yield progress
+                else:
+                    yield Silence()
         finally:
             torch.set_num_threads(n_threads)
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from scipy.special import expit
+from scipy.special import expit, logit
 
 from diffjoint.evidence import gather, pack, unpack
-from diffjoint.evidence.column import Judged, Level, _find_loss
+from diffjoint.evidence.column import NEW, Judged, Level, _find_loss
 from diffjoint.evidence.detector import ALL_SEARCHED, NO_OTHER_COLUMN, folds_of
 from diffjoint.evidence.losses import LossModel, constant_loss, find_drivers, steepness
 from diffjoint.evidence.missing import (
@@ -16,6 +16,7 @@ from diffjoint.evidence.missing import (
     learn_missing,
     rows_outside,
 )
+from diffjoint.evidence.why import why
 from diffjoint.keys import keyed_uniform, row_keys
 from diffjoint.metrics import mm_scores, token_accuracy
 from diffjoint.simulate import bayes_posterior, bayesian_network
@@ -309,6 +310,36 @@ def test_folds_follow_the_rows():
     assert np.bincount(folds).min() > 150
     repeated = folds_of(np.zeros((1_000, 3)), 5)
     assert np.bincount(repeated, minlength=5).min() > 150, "repeats are spread"
+
+
+def test_new_rows_are_judged_by_all_folds_and_those_learnt_from_by_one(network, evidence):
+    """The mean of all folds is steadier, but no row may judge itself."""
+    seen, new = (part.observed_table.to_numpy() for part in (network.train, network.test))
+    judges = evidence.judges(np.vstack([seen[:500], new]))
+    np.testing.assert_array_equal(judges[:500], evidence.folds(seen[:500]))
+    has_number = ~np.isnan(new[:, :2]).all(axis=1)
+    assert (judges[500:][has_number] == NEW).all(), "no other row holds the same number"
+    assert not (judges[500:][~has_number] == NEW).all(), "a row that repeats one learnt from"
+    column, rest = evidence.columns[3], np.delete(new, 3, axis=1)
+    scores = evidence.scores.of(new)
+    by_fold = [
+        column.judge(rest, np.full(len(new), fold), scores).mm_rate
+        for fold in range(evidence.n_folds)
+    ]
+    by_all = column.judge(rest, np.full(len(new), NEW), scores).mm_rate
+    np.testing.assert_allclose(by_all, np.mean(by_fold, axis=0), atol=1e-12)
+
+
+def test_a_new_row_is_pushed_as_its_judges_say_on_average(network, evidence):
+    values = network.test.observed_table.to_numpy()
+    rows = np.flatnonzero(np.isnan(values[:, 3]) & ~np.isnan(values[:, 1]))[:20]
+    found = why(evidence, values, rows, 3)
+    column, rest = evidence.columns[3], np.delete(values[rows], 3, axis=1)
+    logits = np.mean([trees.logit(rest) for trees in column.trees], axis=0)
+    excess = logits - logit(column.loss.rate(evidence.scores.of(values[rows])))
+    np.testing.assert_allclose(found.base + found.pushes.sum(axis=1), excess, atol=1e-9)
+    likely = evidence.probability(values, np.isnan(values))[rows, 3]
+    np.testing.assert_allclose(found.judged.probability, likely, atol=1e-12)
 
 
 def test_packed_evidence_comes_back(network, evidence):

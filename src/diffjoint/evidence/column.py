@@ -4,6 +4,7 @@ q = P(missing), rho = P(lost | regular) and phi = P(meaningful) obey q = rho + (
 learnt from who is missing, rho from where only loss explains it, and phi is what is left.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,6 +32,8 @@ STEEPEST, MOSTLY = 4.0, 0.5
 """How much steeper losses are taken to be than what is seen of them, at most; not at all where
 most of what is seen is meaningful."""
 TINY = 1e-6
+NEW = -1
+"""The fold of a row that was not learnt from: all folds judge it, and their mean counts."""
 ENOUGH_ROWS = 200
 ENOUGH_ERRORS = 3.0
 
@@ -102,14 +105,11 @@ class ColumnEvidence:
 
     def judge(self, features: Values, folds: NDArray[np.int64], scores: Values) -> Judged:
         """The three rates for every row."""
-        return self.judge_excess(self.excess_of(features, folds, scores), folds, scores)
-
-    def judge_excess(self, excess: Values, folds: NDArray[np.int64], scores: Values) -> Judged:
-        """The three rates for every row, from how far it is in excess."""
-        rho, phi = self.loss.rate(scores), np.zeros(len(excess))
-        for fold, knots in enumerate(zip(self.excess, self.mm_rate, strict=True)):
-            inside = folds == fold
-            phi[inside] = np.interp(excess[inside], *knots)
+        rho, phi = self.loss.rate(scores), np.zeros(len(features))
+        level = _logit(rho)
+        for fold, rows, weight in judges(folds, len(self.trees)):
+            excess = self.trees[fold].logit(features[rows]) - level[rows]
+            phi[rows] += weight * np.interp(excess, self.excess[fold], self.mm_rate[fold])
         if (self.slope, self.shift) != NONE:
             phi = corrected(phi, rho, self.slope, self.shift)
         return Judged(rho + (1 - rho) * phi, rho, phi)
@@ -117,6 +117,16 @@ class ColumnEvidence:
     def excess_of(self, features: Values, folds: NDArray[np.int64], scores: Values) -> Values:
         """Logit q - logit rho for every row: P(meaningful) rises with it."""
         return _logits(self.trees, features, folds) - _logit(self.loss.rate(scores))
+
+
+def judges(
+    folds: NDArray[np.int64], n_folds: int
+) -> Iterator[tuple[int, NDArray[np.intp], Values]]:
+    """Folds that judge any row, with the rows that each judges and the weight of its word."""
+    for fold in range(n_folds):
+        rows = np.flatnonzero((folds == fold) | (folds == NEW))
+        if len(rows):
+            yield fold, rows, np.where(folds[rows] == NEW, 1.0 / n_folds, 1.0)
 
 
 def fit_column(
@@ -141,7 +151,7 @@ def fit_column(
     is_missing : bool array of shape (n_rows,)
         Whether the column's own cell is.
     folds : array of shape (n_rows,)
-        No row is judged by trees that have seen it.
+        No row is judged by trees that have learnt from it.
     scores : array of shape (n_rows, n_columns)
         What losses may depend on, see :mod:`diffjoint.evidence.losses`.
     loss : LossModel or Sought
@@ -327,10 +337,9 @@ def _rising(excess: Values, is_missing: Cells, rho: Values) -> IsotonicRegressio
 
 
 def _logits(trees: tuple[Trees, ...], features: Values, folds: NDArray[np.int64]) -> Values:
-    logits = np.empty(len(features))
-    for fold, grown in enumerate(trees):
-        inside = folds == fold
-        logits[inside] = grown.logit(features[inside])
+    logits = np.zeros(len(features))
+    for fold, rows, weight in judges(folds, len(trees)):
+        logits[rows] += weight * trees[fold].logit(features[rows])
     return logits
 
 

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from diffjoint.arrays import Cells, Values
 from diffjoint.evidence.column import (
+    NEW,
     ColumnEvidence,
     Judged,
     Level,
@@ -63,6 +64,8 @@ class Evidence:
         The same, given also which cells of the searched columns before it are meaningful.
     typical : array of shape (n_typical, n_columns)
         What each column holds, NaN included, in ascending order: cells, not rows.
+    seen : array of shape (n_distinct,)
+        A number for each row learnt from, in ascending order; see :func:`marks_of`.
     doubts : tuple of str
         What the answer rests on and the table cannot confirm.
     """
@@ -74,11 +77,12 @@ class Evidence:
     columns: Mapping[int, ColumnEvidence]
     in_turn: Mapping[int, ColumnEvidence]
     typical: Values
+    seen: NDArray[np.uint32]
     doubts: tuple[str, ...] = ()
 
     def judge(self, values: Values) -> dict[int, Judged]:
         """Q, rho and phi of the cells of each searched column, missing or not."""
-        folds, scores = self.folds(values), self.scores.of(values)
+        folds, scores = self.judges(values), self.scores.of(values)
         return {
             j: learnt.judge(np.delete(values, j, axis=1), folds, scores)
             for j, learnt in self.columns.items()
@@ -87,7 +91,7 @@ class Evidence:
     def probability(self, values: Values, candidates: Cells) -> Values:
         """P(meaningful) of every candidate cell; 0 elsewhere."""
         likely = np.zeros(values.shape)
-        folds, scores = self.folds(values), self.scores.of(values)
+        folds, scores = self.judges(values), self.scores.of(values)
         for j, learnt in self.columns.items():
             rows = np.flatnonzero(candidates[:, j])
             rest = np.delete(values[rows], j, axis=1)
@@ -97,6 +101,14 @@ class Evidence:
     def folds(self, values: Values) -> NDArray[np.int64]:
         """The fold of each row; repeats of a row are told apart, so give the whole table."""
         return folds_of(values, self.n_folds)
+
+    def judges(self, values: Values) -> NDArray[np.int64]:
+        """The fold that judges each row of a whole table: all of them, if it was not learnt from.
+
+        Masks of such a row are drawn from one fold: they need not be as certain, but coherent.
+        """
+        is_seen = np.isin(marks_of(values), self.seen)
+        return np.where(is_seen, self.folds(values), NEW)
 
     def draw(self, values: Values, candidates: Cells, uniform: Values, known: Values) -> Cells:
         """A mask drawn column by column, each given those before: cells agree with each other.
@@ -215,7 +227,15 @@ def gather(
     flat = [j for j in searched if _is_flat(columns[j], j, values, gaps, folds, scored, levels[j])]
     doubts += _doubts_on_levels([names[j] if names else f"column {j}" for j in flat])
     evidence = Evidence(
-        n_levels, n_folds, scores, tuple(drivers), columns, {}, typical_cells(values), doubts
+        n_levels,
+        n_folds,
+        scores,
+        tuple(drivers),
+        columns,
+        {},
+        typical_cells(values),
+        np.unique(marks_of(values)),
+        doubts,
     )
     return _with_turns(evidence, values, gaps, uniform, known, looked_up, seed, tick)
 
@@ -232,6 +252,14 @@ def folds_of(values: Values, n_folds: int) -> NDArray[np.int64]:
     with them all that is known of such rows.
     """
     return (row_keys(values, seed=0).view(np.uint64) % np.uint64(n_folds)).astype(np.int64)
+
+
+def marks_of(values: Values) -> NDArray[np.uint32]:
+    """A number for each row by what it holds, to know it again by.
+
+    Short, so that a model stays small. If another row has it by chance, one fold judges that row.
+    """
+    return (row_keys(values, seed=0).view(np.uint64) >> np.uint64(32)).astype(np.uint32)
 
 
 def typical_cells(values: Values) -> Values:

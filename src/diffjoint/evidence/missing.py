@@ -17,8 +17,9 @@ UNTIL_WORSE: dict[str, Any] = {
     "early_stopping": True,
     "validation_fraction": 0.15,
     "n_iter_no_change": 15,
+    "tol": 1e-4,
 }
-"""Rounds go on until some rows that are held out say that they no longer help."""
+"""Rounds go on until some rows that are held out say that they hardly help any more."""
 LEARNER: dict[str, Any] = {"learning_rate": 0.05, "max_leaf_nodes": 8, "l2_regularization": 1.0}
 IN_FOLDS = LEARNER | {"l2_regularization": 10.0, "max_features": 0.5}
 """Trees that judge cells: they differ more from each other, which steadies their sum."""

@@ -19,6 +19,7 @@ def pack(evidence: Evidence) -> Arrays:
         "centre": evidence.scores.centre,
         "spread": evidence.scores.spread,
         "typical": evidence.typical,
+        "seen": evidence.seen,
         "doubts": np.frombuffer("\n".join(evidence.doubts).encode(), dtype=np.uint8),
     }
     arrays |= end_to_end("level_scores", evidence.scores.level_scores)
@@ -54,5 +55,6 @@ def unpack(arrays: Arrays) -> Evidence:
         columns=dict(zip(searched, columns[: len(searched)], strict=True)),
         in_turn=dict(zip(searched, columns[len(searched) :], strict=True)),
         typical=arrays["typical"],
+        seen=arrays["seen"],
         doubts=tuple(arrays["doubts"].tobytes().decode().splitlines()),
     )

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diffjoint.arrays import Values
-from diffjoint.evidence.column import ColumnEvidence, Judged
-from diffjoint.evidence.detector import Evidence, folds_of
+from diffjoint.evidence.column import ColumnEvidence, Judged, judges
+from diffjoint.evidence.detector import Evidence
 from diffjoint.trees import Trees
 
 Rows = NDArray[np.intp]
@@ -59,19 +59,17 @@ def why(evidence: Evidence, values: Values, rows: Rows, column: int) -> Why:
     column : int
     """
     learnt = evidence.columns[column]
-    folds, scores = folds_of(values, evidence.n_folds)[rows], evidence.scores.of(values[rows])
+    folds, scores = evidence.judges(values)[rows], evidence.scores.of(values[rows])
     features = np.delete(values[rows], column, axis=1)
     others = np.delete(evidence.typical, column, axis=1)
     pushes = np.zeros((len(rows), values.shape[1]))
     rest = np.delete(np.arange(values.shape[1]), column)
-    for fold, trees in enumerate(learnt.trees):
-        inside = np.flatnonzero(folds == fold)
-        if len(inside):
-            pushes[np.ix_(inside, rest)] = tree_pushes(trees, features[inside], others)
+    for fold, inside, weight in judges(folds, evidence.n_folds):
+        added = tree_pushes(learnt.trees[fold], features[inside], others)
+        pushes[np.ix_(inside, rest)] += weight[:, None] * added
     pushes -= _loss_pushes(learnt, scores, evidence.scores.of(evidence.typical))
     excess = learnt.excess_of(features, folds, scores)
-    judged = learnt.judge_excess(excess, folds, scores)
-    return Why(judged, excess - pushes.sum(axis=1), pushes)
+    return Why(learnt.judge(features, folds, scores), excess - pushes.sum(axis=1), pushes)
 
 
 def _loss_pushes(learnt: ColumnEvidence, scores: Values, typical: Values) -> Values:
