@@ -1179,7 +1179,10 @@ def _imputer_from(arrays: Arrays, facts: dict[str, Any], device: str) -> Selecti
     imputer.n_features_in_ = facts["n_features_in"]
     if facts["feature_names_in"]:
         imputer.feature_names_in_ = np.asarray(facts["feature_names_in"], dtype=object)
-    space = JointSpace(imputer.schema_, tuple(facts["mm"]), imputer.settings_.sigma_data)
+    settings = imputer.settings_
+    space = JointSpace(
+        imputer.schema_, tuple(facts["mm"]), settings.sigma_data, settings.is_amortised
+    )
     imputer._model = model_from(
         arrays, space, imputer.settings_, facts["seed"], choose_device(device)
     )

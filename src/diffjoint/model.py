@@ -199,7 +199,8 @@ def joint_space(
     modelled = schema.modelled_positions.tolist()
     positions = [*(_mm_position(table, schema, label) for label in mm_columns), *settled]
     mm = tuple(sorted({modelled.index(position) for position in positions}))
-    return JointSpace(schema, mm if settings.joint else (), settings.sigma_data)
+    searched = mm if settings.joint else ()
+    return JointSpace(schema, searched, settings.sigma_data, settings.is_amortised)
 
 
 def choose_device(name: str) -> torch.device:

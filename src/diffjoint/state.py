@@ -108,11 +108,15 @@ class JointSpace:
         The searched columns, as positions among the modelled ones.
     number_scale : float
         Standard deviation of encoded numbers.
+    by_rank : bool
+        Whether numbers are encoded by rank, so that draws have each column's shape; the paper
+        scales them.
     """
 
     schema: Schema
     mm: tuple[int, ...]
     number_scale: float
+    by_rank: bool = False
 
     @property
     def n_columns(self) -> int:
@@ -126,13 +130,14 @@ class JointSpace:
 
     def encode(self, state: JointState) -> NDArray[np.float32]:
         """Joint vectors of a state, shape (n_rows, n_coordinates)."""
-        encoded = encode(state.values, self.schema, self.number_scale)
+        encoded = encode(state.values, self.schema, self.number_scale, by_rank=self.by_rank)
         return np.hstack([encoded, state.meaningful[:, self.mm].astype(np.float32)])
 
     def decode(self, vectors: NDArray[np.float32]) -> JointState:
         """The state that joint vectors stand for; any leading axes."""
         n_values = self.n_coordinates - len(self.mm)
-        values = decode(vectors[..., :n_values], self.schema, self.number_scale)
+        encoded = vectors[..., :n_values]
+        values = decode(encoded, self.schema, self.number_scale, by_rank=self.by_rank)
         meaningful = np.zeros(values.shape, dtype=bool)
         meaningful[..., self.mm] = vectors[..., n_values:] > 0.5
         return JointState(values, meaningful)

@@ -328,6 +328,8 @@ def test_new_rows_are_judged_by_all_folds_and_those_learnt_from_by_one(network, 
     ]
     by_all = column.judge(rest, np.full(len(new), NEW), scores).mm_rate
     np.testing.assert_allclose(by_all, np.mean(by_fold, axis=0), atol=1e-12)
+    likely = evidence.probability(new, np.isnan(new))
+    assert likely.max() == 1.0, "certain, and no more than that"
 
 
 def test_a_new_row_is_pushed_as_its_judges_say_on_average(network, evidence):

@@ -110,6 +110,7 @@ class ColumnEvidence:
         for fold, rows, weight in judges(folds, len(self.trees)):
             excess = self.trees[fold].logit(features[rows]) - level[rows]
             phi[rows] += weight * np.interp(excess, self.excess[fold], self.mm_rate[fold])
+        phi = np.minimum(phi, 1.0)  # weights add up to one but for rounding
         if (self.slope, self.shift) != NONE:
             phi = corrected(phi, rho, self.slope, self.shift)
         return Judged(rho + (1 - rho) * phi, rho, phi)

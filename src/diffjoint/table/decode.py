@@ -7,15 +7,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diffjoint.table.frame import empty_like, is_date, missing_cells, with_cells, with_microseconds
+from diffjoint.table.ranks import from_scores
 from diffjoint.table.schema import Column, Kind, Schema
 
 
 def decode(
-    encoded: NDArray[np.float32], schema: Schema, number_scale: float
+    encoded: NDArray[np.float32], schema: Schema, number_scale: float, *, by_rank: bool = False
 ) -> NDArray[np.float64]:
     """Coded values of vectors in model space; any leading axes.
 
-    Numbers are unscaled and put on their grid; of a one-hot block the largest coordinate wins.
+    Numbers are unscaled, or taken by their rank, and put on their grid; of a one-hot block the
+    largest coordinate wins.
     """
     values = np.zeros((*encoded.shape[:-1], len(schema.modelled)))
     start = 0
@@ -25,7 +27,11 @@ def decode(
         if column.is_categorical:
             values[..., j] = block.argmax(axis=-1)
         else:
-            raw = block[..., 0].astype(np.float64) / number_scale * column.scale + column.mean
+            scaled = block[..., 0].astype(np.float64) / number_scale
+            if by_rank:
+                raw = from_scores(scaled, column.quantiles)
+            else:
+                raw = scaled * column.scale + column.mean
             values[..., j] = on_grid(raw, column)
     return values
 

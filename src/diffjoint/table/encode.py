@@ -1,8 +1,8 @@
 """From the table to coded values, and from coded values to model space.
 
 Coded values are one float per modelled cell: the number itself, microseconds since 1970, or the
-position of a level; NaN where missing. Model space has a coordinate per number, scaled, and
-a one-hot block per category.
+position of a level; NaN where missing. Model space has a coordinate per number, scaled or by
+rank, and a one-hot block per category.
 """
 
 from typing import Any
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from diffjoint.errors import InputError
 from diffjoint.table.frame import Table, objects
+from diffjoint.table.ranks import to_scores
 from diffjoint.table.schema import Column, Schema, column_numbers
 
 
@@ -32,21 +33,29 @@ def code_table(table: Table, schema: Schema, unseen: str) -> NDArray[np.float64]
     return values
 
 
-def encode(values: NDArray[np.float64], schema: Schema, number_scale: float) -> NDArray[np.float32]:
+def encode(
+    values: NDArray[np.float64], schema: Schema, number_scale: float, *, by_rank: bool = False
+) -> NDArray[np.float32]:
     """Coded values in model space; missing cells are zeros.
 
     Parameters
     ----------
     number_scale : float
         Standard deviation that encoded numbers get, EDM's sigma_data.
+    by_rank : bool
+        Encode numbers by their rank, see :mod:`diffjoint.table.ranks`; they are scaled if not.
     """
     blocks = []
     for column, codes in zip(schema.modelled, values.T, strict=True):
         if column.is_categorical:
             blocks.append((codes[:, None] == np.arange(column.width)).astype(np.float32))
         else:
-            scaled = (codes - column.mean) / (column.scale or 1.0) * number_scale
-            blocks.append(np.nan_to_num(scaled, nan=0.0).astype(np.float32)[:, None])
+            if by_rank:
+                scaled = to_scores(codes, column.quantiles)
+            else:
+                scaled = (codes - column.mean) / (column.scale or 1.0)
+            encoded = np.nan_to_num(scaled * number_scale, nan=0.0)
+            blocks.append(encoded.astype(np.float32)[:, None])
     return np.hstack(blocks) if blocks else np.empty((len(values), 0), np.float32)
 
 

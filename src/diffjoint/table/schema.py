@@ -23,6 +23,7 @@ from diffjoint.table.frame import (
     numbers,
     objects,
 )
+from diffjoint.table.ranks import quantiles_of
 
 FEW_VALUES = 10
 """A numeric column with at most this many distinct values is categorical ..."""
@@ -61,6 +62,8 @@ class Column:
         Numbers: mean and standard deviation of the observed cells.
     low, high : float
         Numbers: observed range.
+    quantiles : tuple of float
+        Numbers: what they are by rank, see :mod:`diffjoint.table.ranks`.
     step : float
         Numbers: the grid that values lie on; 0 for none.
     lowest, highest : float or None
@@ -74,6 +77,7 @@ class Column:
     scale: float = 1.0
     low: float = 0.0
     high: float = 0.0
+    quantiles: tuple[float, ...] = ()
     step: float = 0.0
     lowest: float | None = None
     highest: float | None = None
@@ -169,7 +173,12 @@ class Schema:
         return cls(
             tuple(
                 Column(
-                    **{**fields, "kind": Kind(fields["kind"]), "levels": tuple(fields["levels"])}
+                    **{
+                        **fields,
+                        "kind": Kind(fields["kind"]),
+                        "levels": tuple(fields["levels"]),
+                        "quantiles": tuple(fields["quantiles"]),
+                    }
                 )
                 for fields in columns
             )
@@ -295,6 +304,7 @@ def _describe(series: nw.Series[Any], name: str, kind: Kind) -> Column:
         scale=scale,
         low=float(observed[0]),
         high=float(observed[-1]),
+        quantiles=quantiles_of(observed),
         step=_step(series, observed, name, kind),
     )
 
