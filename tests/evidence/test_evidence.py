@@ -55,6 +55,12 @@ def test_the_three_rates_are_one_equation():
     np.testing.assert_allclose(rates.probability, [0.3 / 0.37, 0.0])
 
 
+def test_a_probability_is_at_most_one_whatever_the_rounding():
+    rng = np.random.default_rng(0)
+    rho, phi = rng.random(100_000) / 2, 1 - rng.random(100_000) * 1e-15
+    assert Judged(rho + (1 - rho) * phi, rho, phi).probability.max() == 1.0
+
+
 def test_calls_come_near_the_bayes_limit(network, evidence):
     likely = judged(network, evidence)
     posterior = bayes_posterior(network.test)

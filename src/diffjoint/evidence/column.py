@@ -77,7 +77,7 @@ class Judged:
     def probability(self) -> Values:
         """P(meaningful | missing); where nothing is lost, what is missing is meaningful."""
         share = self.mm_rate / np.maximum(self.missing_rate, TINY)
-        return np.where(self.loss_rate <= TINY, 1.0, share)
+        return np.where(self.loss_rate <= TINY, 1.0, np.minimum(share, 1.0))  # rounding aside
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ class ColumnEvidence:
         for fold, rows, weight in judges(folds, len(self.trees)):
             excess = self.trees[fold].logit(features[rows]) - level[rows]
             phi[rows] += weight * np.interp(excess, self.excess[fold], self.mm_rate[fold])
-        phi = np.minimum(phi, 1.0)  # weights add up to one but for rounding
+        phi = np.minimum(phi, 1.0)
         if (self.slope, self.shift) != NONE:
             phi = corrected(phi, rho, self.slope, self.shift)
         return Judged(rho + (1 - rho) * phi, rho, phi)
