@@ -17,9 +17,10 @@ UNTIL_WORSE: dict[str, Any] = {
     "early_stopping": True,
     "validation_fraction": 0.15,
     "n_iter_no_change": 15,
-    "tol": 1e-4,
 }
-"""Rounds go on until some rows that are held out say that they hardly help any more."""
+"""Rounds go on until some rows that are held out say that they no longer help."""
+UNTIL_LITTLE = UNTIL_WORSE | {"tol": 1e-4}
+"""Or until they hardly help: a column that the others determine would go on to the last round."""
 LEARNER: dict[str, Any] = {"learning_rate": 0.05, "max_leaf_nodes": 8, "l2_regularization": 1.0}
 IN_FOLDS = LEARNER | {"l2_regularization": 10.0, "max_features": 0.5}
 """Trees that judge cells: they differ more from each other, which steadies their sum."""
@@ -59,7 +60,7 @@ def learn_in_folds(
     called_for = []
     for fold in range(max(1, n_folds // 3)):
         rows = _rows_outside(folds, fold, seed)
-        tried = _grown(features[rows], is_missing[rows], n_levels, IN_FOLDS | UNTIL_WORSE, seed)
+        tried = _grown(features[rows], is_missing[rows], n_levels, IN_FOLDS | UNTIL_LITTLE, seed)
         called_for.append(len(tried.roots))
     n_rounds = max(1, int(np.median(called_for)))
     settings = IN_FOLDS | {"max_iter": n_rounds, "early_stopping": False}
