@@ -109,12 +109,12 @@ METHODS: dict[str, Entry] = {
     ),
     "diffputer": Entry(
         "DiffPuter",
-        "the joint model off, reduced budget (2 passes, width 128, 10 draws)",
+        "the joint model off, reduced budget (2 passes, width 128, 3 repeats, 5 draws)",
         lambda kinds: Diffusion(kinds, **DIFFPUTER),
     ),
     "diffjoint_paper": Entry(
         "Diff-Joint",
-        "the paper's detector and sampler, reduced budget (2 passes, width 128, 20 draws)",
+        "paper's detector and sampler, reduced budget (2 passes, width 128, 3 repeats, 10 draws)",
         lambda kinds: Diffusion(kinds, detector="paper", **REDUCED_INPAINT),
         selective=True,
     ),
