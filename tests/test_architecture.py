@@ -10,7 +10,7 @@ BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 FLOORS = [
     {"arrays"},
     {"errors", "keys", "params", "trees"},
-    {"rubin", "config", "persist", "progress", "edm", "table", "simulate", "evidence"},
+    {"rubin", "verdict", "config", "persist", "progress", "edm", "table", "simulate", "evidence"},
     {"state", "statistical", "metrics", "rules"},
     {"files"},
     {

@@ -1,5 +1,6 @@
 """What a table says of itself, on tables whose truth is known here."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -8,7 +9,9 @@ import pytest
 from sklearn.impute import SimpleImputer
 
 from diffjoint import SelectiveImputer, SelfCheck, self_check
+from diffjoint.detect import learn_evidence
 from diffjoint.errors import InputError
+from diffjoint.progress import Silence
 from tests.conftest import TINY, TINY_INPAINT
 
 
@@ -122,17 +125,102 @@ def test_large_tables_are_checked_by_a_sample_and_it_is_said(checked, monkeypatc
     assert check.values["n_cells"].sum() < 100
 
 
-def test_evidence_is_learnt_anew_three_times_at_most(checked, monkeypatch):
+def test_evidence_is_learnt_anew_once_and_not_for_draws(checked, monkeypatch):
     imputer, table, _ = checked
     learnt = []
 
-    def count(observation, space, loss_rate, seed, progress):
-        learnt.append((loss_rate, seed))
+    def count(observation, space, loss_rate, seed, progress, *, for_draws):
+        learnt.append((seed, for_draws))
 
-    monkeypatch.setattr(self_check, "DETECTORS", {"evidence": count})
+    monkeypatch.setattr(self_check, "learn_evidence", count)
     assert isinstance(imputer.self_check(table), SelfCheck)
-    assert len(learnt) == 3
-    assert len({seed for _, seed in learnt}) == 2
+    assert len(learnt) == 1
+    assert learnt[0][0] != imputer._model.seed
+    assert not learnt[0][1]
+
+
+@pytest.mark.parametrize("known", [None, "labels"])
+def test_another_loss_rate_says_what_learning_anew_with_it_says(checked, known):
+    imputer, table, _ = checked
+    observation = imputer._observe(imputer._open(table, known and labels_of(table), None))
+    space, seed = imputer._model.space, imputer._model.seed
+    rates = {space.mm[0]: 0.2}
+    plain = learn_evidence(observation, space, None, seed, Silence())
+    folds = plain.evidence.judges(observation.values)
+    moved = plain.at_loss_rate(observation, rates, folds).probability(observation)
+    anew = learn_evidence(observation, space, rates, seed, Silence()).probability(observation)
+    np.testing.assert_allclose(moved, anew)
+    assert (moved != plain.probability(observation)).any()
+
+
+def labels_of(table):
+    """Some of the cells of the unmarried, known to be meaningful."""
+    empty = table["spouse"].isna() & (table["married"] == "no")
+    return pd.DataFrame({"spouse": empty & (np.arange(len(table)) % 2 == 0)})
+
+
+def test_a_sample_is_called_as_the_whole_table_is(monkeypatch):
+    rng = np.random.default_rng(0)
+    gate = rng.random(400) < 0.5  # few distinct rows, so that most are repeats of others
+    table = pd.DataFrame({"gate": np.where(gate, "yes", "no"), "answer": np.where(gate, "a", None)})
+    table = table.mask(rng.random(table.shape) < 0.1)
+    imputer = SelectiveImputer(["answer"], imputer=SimpleImputer()).fit(table)
+    monkeypatch.setattr(self_check, "MOST_ROWS", 150)
+    asked = []
+    usual = self_check._changes
+
+    def changes(observation, model, belief, folds, *rest):
+        asked.append((observation, belief.probability(observation, folds)))
+        return usual(observation, model, belief, folds, *rest)
+
+    monkeypatch.setattr(self_check, "_changes", changes)
+    imputer.self_check(table)
+    sample, likely = asked[0]
+    whole = imputer._observe(imputer._fitted_on)
+    place = {key: i for i, key in enumerate(whole.keys.tolist())}
+    rows = [place[key] for key in sample.keys.tolist()]
+    np.testing.assert_array_equal(likely, imputer._model.belief.probability(whole)[rows])
+
+
+def test_a_column_of_noise_is_not_better_than_its_mean(checked):
+    values = checked[2].values.set_index("column")
+    assert not values.loc["noise", "is_better"]
+    assert values.loc[["follows", "sign"], "is_better"].all()
+    few = values["n_cells"] < 10
+    assert not values.loc[few, "is_better"].any()
+
+
+def test_the_verdict_names_columns_not_to_be_trusted(checked):
+    verdicts = checked[2].verdicts
+    assert "; not in " in verdicts[0]
+    assert "noise" in verdicts[0]
+    assert "do not trust" in verdicts[0]
+    assert verdicts[1].startswith("P(missing) is calibrated")
+    assert "observed cells of spouse, had they been lost" in verdicts[1]
+    assert verdicts[2].startswith("Calls are")
+    assert all(verdict in str(checked[2]) for verdict in verdicts)
+
+
+def test_verdicts_follow_the_numbers(checked):
+    check = checked[2]
+    off = replace(check, missing=check.missing.assign(calibration_error=0.3))
+    assert "P(missing) is off, by more than chance explains, in spouse (30.0 points)" in str(off)
+    still = replace(check, calls=check.calls.assign(flipped=0.0))
+    assert "Calls are steady: at most 0%" in str(still)
+    moved = check.calls.assign(flipped=np.where(check.calls["change"] == "loss rate x 0.5", 0.4, 0))
+    assert "40% of them change with loss rate x 0.5. Find out how" in str(
+        replace(check, calls=moved)
+    )
+    assert "better than mean or mode in 6 of 6 columns." in str(
+        replace(check, values=check.values.assign(is_better=True, n_cells=50))
+    )
+    assert "too few could be hidden" in str(replace(check, values=check.values.assign(n_cells=3)))
+
+
+def test_a_check_is_plain_data(checked):
+    plain = json.loads(json.dumps(checked[2].to_dict()))
+    assert list(plain) == ["verdicts", "values", "missing", "bins", "calls", "notes"]
+    assert plain["values"][0]["column"] == "x"
 
 
 def test_the_papers_sampler_is_refused_in_words(checked):

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diffjoint.arrays import Cells, Values
-from diffjoint.evidence import Evidence, Why, gather, pack, unpack, why
+from diffjoint.evidence import Evidence, Why, at_loss_rate, gather, pack, unpack, why
 from diffjoint.keys import keyed_uniform
 from diffjoint.persist import Arrays
 from diffjoint.progress import Progress
@@ -49,10 +49,30 @@ class EvidenceBelief:
         self.evidence = evidence
         self.doubts = evidence.doubts
 
-    def probability(self, observation: Observation) -> Values:
-        """P(meaningful) of every candidate cell; 0 elsewhere, 1 where that is known."""
-        likely = self.evidence.probability(observation.values, observation.candidates)
+    def probability(
+        self, observation: Observation, folds: NDArray[np.int64] | None = None
+    ) -> Values:
+        """P(meaningful) of every candidate cell; 0 elsewhere, 1 where that is known.
+
+        Parameters
+        ----------
+        folds : int array of shape (n_rows,), optional
+            Those of the whole table, if these are some rows of it.
+        """
+        likely = self.evidence.probability(observation.values, observation.candidates, folds)
         return np.where(observation.known_meaningful, 1.0, likely)
+
+    def at_loss_rate(
+        self,
+        observation: Observation,
+        loss_rate: Mapping[int, float],
+        folds: NDArray[np.int64],
+    ) -> "EvidenceBelief":
+        """The belief if these loss rates had been given; no mask can be drawn from it."""
+        gaps = ~observation.observed
+        looked_up = np.where(observation.labelled, observation.known, np.nan)
+        moved = at_loss_rate(self.evidence, observation.values, gaps, loss_rate, folds, looked_up)
+        return EvidenceBelief(moved)
 
     def draw(self, observation: Observation, stream: int) -> Cells:
         """A mask drawn column by column, each given those before."""
@@ -83,9 +103,22 @@ class EvidenceBelief:
         return pack(self.evidence)
 
 
-def _by_evidence(
-    observation: Observation, space: JointSpace, loss_rate: LossRate, seed: int, progress: Progress
-) -> Belief | None:
+def learn_evidence(
+    observation: Observation,
+    space: JointSpace,
+    loss_rate: LossRate,
+    seed: int,
+    progress: Progress,
+    *,
+    for_draws: bool = True,
+) -> EvidenceBelief | None:
+    """Learn who is missing beside whom; None if no column is searched.
+
+    Parameters
+    ----------
+    for_draws : bool
+        Whether masks will be drawn from it, which takes about as long again.
+    """
     if not space.mm:
         return None
     progress.phase("who is missing beside whom")
@@ -101,6 +134,7 @@ def _by_evidence(
         labelled=observation.labelled,
         names=[column.name for column in space.schema.modelled],
         seed=seed % 2**32,
+        for_draws=for_draws,
         tick=lambda: progress.advance(1),
     )
     return EvidenceBelief(evidence)
@@ -113,7 +147,7 @@ def _by_draws(
 
 
 Detector = Callable[[Observation, JointSpace, LossRate, int, Progress], Belief | None]
-DETECTORS: Mapping[str, Detector] = {"evidence": _by_evidence, "paper": _by_draws}
+DETECTORS: Mapping[str, Detector] = {"evidence": learn_evidence, "paper": _by_draws}
 DEFAULT_DETECTOR = "evidence"
 
 

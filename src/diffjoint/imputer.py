@@ -696,8 +696,9 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             step = Scaled(progress, evidence_units(observation, task.settings))
             belief = self._believe(observation, task, seed, step)
             if self.imputer is not None:
+                self._fitted_on = _Question(task.table, task.values, task.gaps, task.known)
                 self._wrap(observation, task, seed, belief, progress)
-                return _Question(task.table, task.values, task.gaps, task.known)
+                return self._fitted_on
             step = Scaled(progress, value_units(observation, task.settings))
             expectation = (
                 learn_values(observation, task.space, seed, step)

@@ -1,33 +1,47 @@
 """What to trust on a table without any truth: hide what is there, and vary what is assumed."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from diffjoint.arrays import Cells, Values
-from diffjoint.detect import DEFAULT_DETECTOR, DETECTORS, EvidenceBelief, LossRate
+from diffjoint.detect import EvidenceBelief, LossRate, learn_evidence
+from diffjoint.effort import evidence_units, value_units
 from diffjoint.errors import InputError
 from diffjoint.evidence import Judged
 from diffjoint.expect import learn_values
 from diffjoint.metrics import N_CALIBRATION_BINS, calibration_error
 from diffjoint.model import Model
-from diffjoint.progress import Progress
+from diffjoint.progress import Progress, Scaled
 from diffjoint.state import JointSpace, Observation
 from diffjoint.table import Column
+from diffjoint.verdict import (
+    ALL,
+    FEWEST_CELLS,
+    LOSS_RATE,
+    SEED,
+    THRESHOLD,
+    on_calls,
+    on_missing,
+    on_values,
+)
 from diffjoint.wrap import Wrapped, learn_wrapped
 
-MOST_ROWS = 20_000
-"""Rows beyond which a sample of them is checked."""
+MOST_ROWS, FEWEST_ROWS, MOST_CELLS = 10_000, 2_000, 400_000
+"""Rows beyond which a sample of them is checked: fewer in wide tables."""
 FEWEST_HIDDEN, MOST_HIDDEN, USUAL_HIDDEN = 0.02, 0.3, 0.1
 """Share of the observed cells to hide: at least, at most, and where nothing tells the loss rate."""
 THRESHOLDS = (0.3, 0.4, 0.5, 0.6, 0.7)
 LOSS_FACTORS = (0.5, 1.5)
 MOST_LOST = 0.95
-ALL = "all"
-"""Stands for all searched columns together."""
+ENOUGH_ERRORS, LEAST_GAIN = 2.0, 0.05
+"""What is better than the mean or mode: by so many standard errors, and by so much of its error."""
+
+Folds = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -40,11 +54,13 @@ class SelfCheck:
         Observed cells that were hidden and filled again, a row per column: ``column``, ``kind``,
         ``n_cells``, ``measure`` ("accuracy", or "standardised_rmse": errors in standard deviations
         of the column), ``score``, ``mean_or_mode`` (the same measure of the mean or the most
-        frequent level) and ``is_better``.
+        frequent level) and ``is_better``: by more than chance explains, and by a twentieth of the
+        squared error or of the wrong levels at least.
     missing : DataFrame
         P(missing) against who is missing, in rows that it was not learnt from: ``column``,
-        ``n_cells``, ``said`` and ``found`` share, ``calibration_error``, and ``false_calls``: the
-        share of observed cells that would be kept as NA had they been lost.
+        ``n_cells``, ``said`` and ``found`` share, ``calibration_error``, ``by_chance`` (what that
+        would be if P(missing) were right), and ``false_calls``: the share of observed cells that
+        would be kept as NA had they been lost.
     bins : DataFrame
         The same by tenths of P(missing): ``column``, ``low``, ``high``, ``n_cells``, ``said``,
         ``found``.
@@ -61,23 +77,34 @@ class SelfCheck:
     calls: pd.DataFrame
     notes: tuple[str, ...]
 
+    @property
+    def verdicts(self) -> tuple[str, ...]:
+        """What the numbers come to: a sentence or two on values, P(missing) and calls."""
+        if not len(self.missing):
+            return (on_values(self.values),)
+        return on_values(self.values), on_missing(self.missing), on_calls(self.calls)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data: the tables as lists of records, the verdicts and the notes."""
+        tables = ("values", "missing", "bins", "calls")
+        records = {name: getattr(self, name).to_dict("records") for name in tables}
+        return {"verdicts": list(self.verdicts), **records, "notes": list(self.notes)}
+
     def __str__(self) -> str:
-        n_better, n_columns = int(self.values["is_better"].sum()), len(self.values)
-        parts = [
-            f"Hidden cells, filled again: better than mean or mode in {n_better} of {n_columns} "
-            f"columns.\n{_shown(self.values)}"
-        ]
+        parts = [f"{self.verdicts[0]}\n{_shown(self.values)}"]
         if len(self.missing):
-            parts.append(f"P(missing), in rows it was not learnt from:\n{_shown(self.missing)}")
+            said = "P(missing) and who is missing, in rows that it was not learnt from:"
+            parts.append(f"{self.verdicts[1]}\n{said}\n{_shown(self.missing)}")
             together = self.calls[self.calls["column"] == ALL].drop(columns="column")
-            parts.append(f"Calls, if something else were assumed:\n{_shown(together)}")
+            assumed = "Calls, if something else were assumed:"
+            parts.append(f"{self.verdicts[2]}\n{assumed}\n{_shown(together)}")
         return "\n\n".join([*parts, *self.notes])
 
 
 def check_table(
     observation: Observation, model: Model, loss_rate: LossRate, seed: int, progress: Progress
 ) -> SelfCheck:
-    """Check a table by itself: values once, evidence at most three times, learnt anew.
+    """Check a table by itself: values and evidence are learnt once more, each, on some rows.
 
     Parameters
     ----------
@@ -90,32 +117,64 @@ def check_table(
     seed : int
         What is hidden, and the other seed that the evidence is learnt with.
     """
+    check_is_possible(model)
+    belief, n_rows = model.belief, len(observation.values)
+    rng = np.random.default_rng(seed)
+    rows, folds = _sample(observation, rng), np.zeros(n_rows, dtype=np.int64)
+    if isinstance(belief, EvidenceBelief):
+        folds = belief.evidence.judges(observation.values)
+    observation, folds, notes = observation.take(rows), folds[rows], _notes(len(rows), n_rows)
+    by_column = value_units(observation, model.settings)
+    by_search = evidence_units(observation, model.settings)
+    progress.begin(model.space.n_columns * by_column + len(model.space.mm) * by_search)
+    values = _check_values(observation, model, rng, seed, Scaled(progress, by_column))
+    if not isinstance(belief, EvidenceBelief):
+        notes += ("No column was searched, so that there are no calls to check.",)
+        return SelfCheck(values, _frame([]), _frame([]), _frame([]), notes)
+    judged = belief.evidence.judge(observation.values, folds)
+    columns, gaps = model.space.schema.modelled, ~observation.observed
+    threshold = model.settings.threshold
+    missing = [_calibration(columns[j], gaps[:, j], judged[j], threshold) for j in model.space.mm]
+    bins = [row for j in model.space.mm for row in _bins(columns[j], gaps[:, j], judged[j])]
+
+    def relearn() -> EvidenceBelief | None:
+        again, step = model.seed + 1 + seed, Scaled(progress, by_search)
+        return learn_evidence(observation, model.space, loss_rate, again, step, for_draws=False)
+
+    rates = {j: float(found.loss_rate.mean()) for j, found in judged.items()}
+    calls = list(_changes(observation, model, belief, folds, rates, relearn))
+    return SelfCheck(values, _frame(missing), _frame(bins), _frame(calls), notes)
+
+
+def check_is_possible(model: Model) -> None:
+    """Refuse what has no values to check without drawing them all again."""
     if model.expectation is None:
         raise InputError(
             "self_check is for values that need no draws, those of sampler='amortised' or of a "
             "wrapped imputer; this one was fitted with sampler='inpaint'. Fit with the default."
         )
-    notes: tuple[str, ...] = (
+
+
+def _notes(n_checked: int, n_rows: int) -> tuple[str, ...]:
+    by_chance = (
         "Cells were hidden at random. If yours were lost for a reason, they may be harder to fill.",
     )
-    rng = np.random.default_rng(seed)
-    if len(observation.values) > MOST_ROWS:
-        n_rows = len(observation.values)
-        rows = np.sort(rng.choice(n_rows, MOST_ROWS, replace=False))
-        observation = observation.take(rows)
-        notes += (f"{MOST_ROWS:,} of {n_rows:,} rows were checked, chosen at random.",)
-    values = _check_values(observation, model, rng, seed, progress)
-    if not isinstance(model.belief, EvidenceBelief):
-        notes += ("No column was searched, so that there are no calls to check.",)
-        return SelfCheck(values, _frame([]), _frame([]), _frame([]), notes)
-    judged = model.belief.evidence.judge(observation.values)
-    columns, gaps = model.space.schema.modelled, ~observation.observed
-    threshold = model.settings.threshold
-    missing = [_calibration(columns[j], gaps[:, j], judged[j], threshold) for j in model.space.mm]
-    bins = [row for j in model.space.mm for row in _bins(columns[j], gaps[:, j], judged[j])]
-    assumed = _assumptions(judged, loss_rate, model.seed, seed)
-    calls = list(_changes(observation, model, model.belief, assumed, progress))
-    return SelfCheck(values, _frame(missing), _frame(bins), _frame(calls), notes)
+    if n_checked == n_rows:
+        return by_chance
+    return (
+        *by_chance,
+        f"{n_checked:,} of {n_rows:,} rows were checked, chosen at random. What was learnt anew, "
+        "to fill hidden cells and with another seed, was learnt from these alone.",
+    )
+
+
+def _sample(observation: Observation, rng: np.random.Generator) -> NDArray[np.intp]:
+    """The rows to check: all, or as many as keep the time within bounds."""
+    n_rows, n_columns = observation.values.shape
+    most = min(MOST_ROWS, max(FEWEST_ROWS, MOST_CELLS // n_columns))
+    if n_rows <= most:
+        return np.arange(n_rows)
+    return np.sort(rng.choice(n_rows, most, replace=False))
 
 
 def hidden_share(gaps: Cells, space: JointSpace) -> float:
@@ -160,20 +219,12 @@ def _scored(column: Column, truth: Values, filled: Values, left: Values) -> dict
     known = left[~np.isnan(left)]
     if column.is_categorical:
         levels, counts = np.unique(known, return_counts=True)
-        usual, measure = levels[counts.argmax()], "accuracy"
-        scores = [
-            float((guess == truth).mean()) if len(truth) else np.nan for guess in (filled, usual)
-        ]
-        is_better = scores[0] > scores[1]
+        wrong = [(guess != truth).astype(float) for guess in (filled, levels[counts.argmax()])]
+        measure, scores = "accuracy", [1 - float(_mean(cells)) for cells in wrong]
     else:
-        usual, measure = known.mean(), "standardised_rmse"
-        scores = [
-            float(np.sqrt(((guess - truth) ** 2).mean())) / (column.scale or 1.0)
-            if len(truth)
-            else np.nan
-            for guess in (filled, usual)
-        ]
-        is_better = scores[0] < scores[1]
+        wrong = [(guess - truth) ** 2 for guess in (filled, known.mean())]
+        measure = "standardised_rmse"
+        scores = [float(np.sqrt(_mean(cells))) / (column.scale or 1.0) for cells in wrong]
     return {
         "column": column.name,
         "kind": str(column.kind),
@@ -181,22 +232,43 @@ def _scored(column: Column, truth: Values, filled: Values, left: Values) -> dict
         "measure": measure,
         "score": scores[0],
         "mean_or_mode": scores[1],
-        "is_better": bool(is_better),
+        "is_better": _is_better(*wrong),
     }
+
+
+def _mean(cells: Values) -> float:
+    return float(cells.mean()) if len(cells) else np.nan
+
+
+def _is_better(wrong: Values, usually_wrong: Values) -> bool:
+    """Whether errors are smaller than those of one value for all, not by chance nor by a trifle."""
+    gain = usually_wrong - wrong
+    if len(gain) < FEWEST_CELLS:
+        return False
+    by_chance = ENOUGH_ERRORS * gain.std() / np.sqrt(len(gain))
+    return bool(gain.mean() > max(by_chance, LEAST_GAIN * usually_wrong.mean()))
 
 
 def _calibration(
     column: Column, is_missing: Cells, judged: Judged, threshold: float
 ) -> dict[str, Any]:
     would_be_kept = judged.probability[~is_missing] > threshold
+    bins = list(_bins(column, is_missing, judged))
     return {
         "column": column.name,
         "n_cells": len(is_missing),
         "said": float(judged.missing_rate.mean()),
         "found": float(is_missing.mean()),
         "calibration_error": calibration_error(is_missing, judged.missing_rate),
+        "by_chance": sum(_noise(tenth) for tenth in bins) / max(1, len(is_missing)),
         "false_calls": float(would_be_kept.mean()) if len(would_be_kept) else np.nan,
     }
+
+
+def _noise(tenth: dict[str, Any]) -> float:
+    """What is to be expected of |said - found| times the cells, if what is said is right."""
+    said = tenth["said"]
+    return float(np.sqrt(2 / np.pi * said * (1 - said) * tenth["n_cells"]))
 
 
 def _bins(column: Column, is_missing: Cells, judged: Judged) -> Iterator[dict[str, Any]]:
@@ -214,41 +286,38 @@ def _bins(column: Column, is_missing: Cells, judged: Judged) -> Iterator[dict[st
         }
 
 
-def _assumptions(
-    judged: dict[int, Judged], loss_rate: LossRate, model_seed: int, seed: int
-) -> list[tuple[str, LossRate, int]]:
-    """What else might be: a name, a loss rate and a seed, for one more look at the evidence."""
-    rates = {j: float(found.loss_rate.mean()) for j, found in judged.items()}
-    assumed: list[tuple[str, LossRate, int]] = [("another seed", loss_rate, model_seed + 1 + seed)]
-    for factor in LOSS_FACTORS:
-        scaled = {j: min(factor * rate, MOST_LOST) for j, rate in rates.items()}
-        assumed.append((f"loss rate x {factor:g}", scaled, model_seed))
-    return assumed
-
-
 def _changes(
     observation: Observation,
     model: Model,
     belief: EvidenceBelief,
-    assumed: list[tuple[str, LossRate, int]],
-    progress: Progress,
+    folds: Folds,
+    rates: dict[int, float],
+    relearn: Callable[[], EvidenceBelief | None],
 ) -> Iterator[dict[str, Any]]:
-    """Calls under other thresholds, another seed, and other loss rates."""
-    threshold, likely = model.settings.threshold, belief.probability(observation)
+    """Calls under other thresholds, another seed, and other loss rates.
+
+    For another loss rate no tree is grown: how likely a cell is missing stays, and what is left
+    beside other losses is found again.
+    """
+    threshold, likely = model.settings.threshold, belief.probability(observation, folds)
     now = likely > threshold
 
     def told(change: str, called: Cells) -> Iterator[dict[str, Any]]:
         return _flips(change, called, now, observation.candidates, model.space)
 
-    yield from told(f"as now (threshold {threshold:g})", now)
+    yield from told(f"as now ({THRESHOLD} {threshold:g})", now)
     for other in THRESHOLDS:
         if other != threshold:
-            yield from told(f"threshold {other:g}", likely > other)
-    learn = DETECTORS[DEFAULT_DETECTOR]
-    for change, loss_rate, learning_seed in assumed:
-        again = learn(observation, model.space, loss_rate, learning_seed, progress)
-        if again is not None:
-            yield from told(change, again.probability(observation) > threshold)
+            yield from told(f"{THRESHOLD} {other:g}", likely > other)
+    again = relearn()
+    if again is not None:
+        yield from told(SEED, again.probability(observation) > threshold)
+    for factor in LOSS_FACTORS:
+        scaled = {j: min(factor * rate, MOST_LOST) for j, rate in rates.items()}
+        moved = belief.at_loss_rate(observation, scaled, folds)
+        yield from told(
+            f"{LOSS_RATE} x {factor:g}", moved.probability(observation, folds) > threshold
+        )
 
 
 def _flips(

@@ -168,6 +168,23 @@ def fit_column(
     return _beside(loss, trees, logits, is_missing, folds, scores, is_for_draws)
 
 
+def at_level(
+    learnt: ColumnEvidence,
+    features: Values,
+    is_missing: Cells,
+    folds: NDArray[np.int64],
+    scores: Values,
+    sought: Sought,
+) -> ColumnEvidence:
+    """The same trees beside other losses, as if the column had been learnt with those.
+
+    How likely a cell is missing does not depend on how much is lost, so that no tree is grown.
+    """
+    logits = _logits(learnt.trees, features, folds)
+    loss = _find_loss(logits, is_missing, scores, sought.drivers, sought.level)
+    return _beside(loss, learnt.trees, logits, is_missing, folds, scores, is_for_draws=False)
+
+
 def _beside(
     loss: LossModel,
     trees: tuple[Trees, ...],

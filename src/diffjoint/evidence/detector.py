@@ -13,6 +13,7 @@ from diffjoint.evidence.column import (
     Judged,
     Level,
     Sought,
+    at_level,
     fit_column,
 )
 from diffjoint.evidence.correction import find_correction
@@ -80,18 +81,26 @@ class Evidence:
     seen: NDArray[np.uint32]
     doubts: tuple[str, ...] = ()
 
-    def judge(self, values: Values) -> dict[int, Judged]:
-        """Q, rho and phi of the cells of each searched column, missing or not."""
-        folds, scores = self.judges(values), self.scores.of(values)
+    def judge(self, values: Values, folds: NDArray[np.int64] | None = None) -> dict[int, Judged]:
+        """Q, rho and phi of the cells of each searched column, missing or not.
+
+        Parameters
+        ----------
+        folds : int array of shape (n_rows,), optional
+            As :meth:`judges` of the whole table gives them, if these are some rows of it.
+        """
+        folds, scores = self.judges(values) if folds is None else folds, self.scores.of(values)
         return {
             j: learnt.judge(np.delete(values, j, axis=1), folds, scores)
             for j, learnt in self.columns.items()
         }
 
-    def probability(self, values: Values, candidates: Cells) -> Values:
-        """P(meaningful) of every candidate cell; 0 elsewhere."""
+    def probability(
+        self, values: Values, candidates: Cells, folds: NDArray[np.int64] | None = None
+    ) -> Values:
+        """P(meaningful) of every candidate cell; 0 elsewhere. Folds are as in :meth:`judge`."""
         likely = np.zeros(values.shape)
-        folds, scores = self.judges(values), self.scores.of(values)
+        folds, scores = self.judges(values) if folds is None else folds, self.scores.of(values)
         for j, learnt in self.columns.items():
             rows = np.flatnonzero(candidates[:, j])
             rest = np.delete(values[rows], j, axis=1)
@@ -172,6 +181,7 @@ def gather(
     labelled: Cells | None = None,
     names: Sequence[str] = (),
     seed: int = 0,
+    for_draws: bool = True,
     tick: Callable[[], object] = lambda: None,
 ) -> Evidence:
     """Learn from a table which of its missing cells are meaningful.
@@ -194,6 +204,8 @@ def gather(
         Known cells that were looked up one by one: they may correct what is said of others.
     names : sequence of str
         What to call the columns in doubts; their positions if not given.
+    for_draws : bool
+        Whether masks will be drawn. If not, columns are not learnt again in turn.
     tick : callable
         Called when a searched column has been learnt: each alone, all but the first again in turn.
     """
@@ -237,7 +249,44 @@ def gather(
         np.unique(marks_of(values)),
         doubts,
     )
+    if not for_draws:
+        return evidence
     return _with_turns(evidence, values, gaps, uniform, known, looked_up, seed, tick)
+
+
+def at_loss_rate(
+    evidence: Evidence,
+    values: Values,
+    gaps: Cells,
+    loss_rate: Mapping[int, float],
+    folds: NDArray[np.int64],
+    looked_up: Values,
+) -> Evidence:
+    """What :func:`gather` would say of the table if these loss rates were given to it.
+
+    The trees are those learnt already. Masks cannot be drawn from the result.
+
+    Parameters
+    ----------
+    loss_rate : mapping
+        By position, for every searched column.
+    folds : int array of shape (n_rows,)
+        As :meth:`Evidence.judges` of the whole table gives them.
+    looked_up : array of shape (n_rows, n_columns)
+        1 or 0 for cells that were looked up one by one, NaN elsewhere.
+    """
+    scores, drivers = evidence.scores.of(values), list(evidence.drivers)
+    others = np.array([j for j in range(values.shape[1]) if j not in evidence.columns], np.int64)
+    steepest = STEEPER * steepness(scores, gaps, others, drivers) if drivers else np.inf
+    columns = {}
+    for j, learnt in evidence.columns.items():
+        rest = np.delete(values, j, axis=1)
+        level = Level(loss_rate[j], is_given=True, steepest=steepest)
+        sought = Sought([d for d in drivers if d != j], level)
+        moved = at_level(learnt, rest, gaps[:, j], folds, scores, sought)
+        judged = moved.judge(rest, folds, scores)
+        columns[j] = _corrected(moved, judged, gaps[:, j], looked_up[:, j])
+    return replace(evidence, columns=columns, in_turn={})
 
 
 def n_folds_for(n_rows: int) -> int:
