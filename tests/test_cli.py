@@ -68,7 +68,9 @@ def test_cells_to_review_are_counted_and_written(tmp_path, capsys):
     )  # fmt: skip
     assert code == 0
     review = pd.read_csv(listed)
-    assert list(review) == ["row", "column", "probability", "call", "imputed", "reason"]
+    facts = ["row", "column", "probability", "call", "imputed", "reason"]
+    assert list(review) == [*facts, "decision"]
+    assert review["decision"].isna().all()
     assert review["probability"].between(0.2, 0.8).all()
     assert review["reason"].str.startswith("missing in ").all()
     told = capsys.readouterr().err
@@ -580,3 +582,12 @@ def test_constants_bounds_and_a_self_check_can_be_asked_for(survey_file, tmp_pat
     shown = capsys.readouterr().err
     assert "Hidden cells, filled again" in shown
     assert "loss rate x 1.5" in shown
+
+
+@pytest.mark.parametrize(
+    "options", [["--detector", "paper"], ["--preset", "paper"], ["--set", "sampler=inpaint"]]
+)
+def test_a_self_check_that_cannot_be_made_is_refused_before_the_work(options, tmp_path, capsys):
+    asked = ["impute", "nowhere.csv", tmp_path / "out.csv", "-m", "", "--self-check", *options]
+    assert run(*asked) == 2
+    assert "--self-check is for values that need no draws" in capsys.readouterr().err

@@ -195,7 +195,7 @@ def test_the_verdict_names_columns_not_to_be_trusted(checked):
     assert "; not in " in verdicts[0]
     assert "noise" in verdicts[0]
     assert "do not trust" in verdicts[0]
-    assert verdicts[1].startswith("P(missing) is calibrated")
+    assert verdicts[1].startswith("P(missing), which calls rest on, is calibrated")
     assert "observed cells of spouse, had they been lost" in verdicts[1]
     assert verdicts[2].startswith("Calls are")
     assert all(verdict in str(checked[2]) for verdict in verdicts)
@@ -204,7 +204,7 @@ def test_the_verdict_names_columns_not_to_be_trusted(checked):
 def test_verdicts_follow_the_numbers(checked):
     check = checked[2]
     off = replace(check, missing=check.missing.assign(calibration_error=0.3))
-    assert "P(missing) is off, by more than chance explains, in spouse (30.0 points)" in str(off)
+    assert "is off by more than chance explains in spouse (30.0 points)" in str(off)
     still = replace(check, calls=check.calls.assign(flipped=0.0))
     assert "Calls are steady: at most 0%" in str(still)
     moved = check.calls.assign(flipped=np.where(check.calls["change"] == "loss rate x 0.5", 0.4, 0))

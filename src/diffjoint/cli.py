@@ -29,6 +29,7 @@ from diffjoint.config import (
     DEFAULT_PRESET,
     PRESETS,
     check_choice,
+    settings_for,
     settings_types,
 )
 from diffjoint.decisions import read_decisions
@@ -50,6 +51,7 @@ from diffjoint.metrics import lost_accuracy, lost_errors, mm_scores_by_column, t
 from diffjoint.persist import check_writable
 from diffjoint.progress import ProgressBar, Silence
 from diffjoint.search import AUTO
+from diffjoint.self_check import SelfCheck
 from diffjoint.simulate import WORLDS, World, make_world
 from diffjoint.table import Schema, infer_schema, open_table, read_reasons, searched_by_codes
 from diffjoint.world_files import (
@@ -149,7 +151,8 @@ ReviewOut = Annotated[
     typer.Option(
         "--review",
         metavar="FILE",
-        help="Write the cells that a person should look at, and why: a row for each.",
+        help="Write the cells that a person should look at, and why: a row for each, with a column "
+        "'decision' to fill in.",
     ),
 ]
 DecisionsIn = Annotated[
@@ -157,8 +160,8 @@ DecisionsIn = Annotated[
     typer.Option(
         "--decisions",
         metavar="FILE",
-        help="What you decided on single cells: the list that --review or the report wrote, with "
-        "a column 'decision' that says meaningful or lost.",
+        help="What you decided on single cells: the list that --review or the report wrote. Its "
+        "column 'decision' says meaningful or lost, or nothing where you do not know.",
     ),
 ]
 ReportOut = Annotated[
@@ -216,8 +219,8 @@ SelfCheckOption = Annotated[
     bool,
     typer.Option(
         "--self-check",
-        help="Hide cells that are there and say how well they come back, and how calls change "
-        "with what is assumed.",
+        help="Say what to trust, here and in the report: hide cells that are there and fill them "
+        "again, and call cells under other assumptions. Takes about as long as the fit.",
     ),
 ]
 Set = Annotated[
@@ -332,6 +335,8 @@ def impute(
     quiet: Quiet = False,
 ) -> None:
     """Learn a table and complete it in one go."""
+    if self_check:
+        _check_checkable(preset, detector, settings)
     _check_outputs(out, mask_out, proba_out, uncertainty_out, review, model_out, report=report)
     file = _read(source, na_values, encoding, reason_codes=_reason_codes(codes))
     known = _decided(decisions, file)
@@ -360,10 +365,9 @@ def impute(
     if model_out is not None:
         imputer.save(model_out)
     _write_review(imputer, result, file, review, known)
-    _write_report(imputer, source, file, report, known, quiet)
     _write_results(result, file, out, mask_out, proba_out, uncertainty_out, review, quiet)
-    if self_check:
-        _say(str(imputer.self_check(file.table)), quiet=False)
+    check = _self_check(imputer, file, known, quiet and report is not None) if self_check else None
+    _write_report(imputer, source, file, report, result, check, known, quiet)
 
 
 @app.command(epilog="Example: [bold]diffjoint fit survey.csv survey.diffjoint -m spouse_age[/bold]")
@@ -437,6 +441,7 @@ def transform(
     review: ReviewOut = None,
     report: ReportOut = None,
     decisions: DecisionsIn = None,
+    self_check: SelfCheckOption = False,
     na_values: NaValues = None,
     encoding: Encoding = "utf-8",
     unseen: UnseenLater = None,
@@ -457,8 +462,9 @@ def transform(
     known = _decided(decisions, file)
     result = imputer.impute(file.table, **known)
     _write_review(imputer, result, file, review, known)
-    _write_report(imputer, source, file, report, known, quiet)
     _write_results(result, file, out, mask_out, proba_out, uncertainty_out, review, quiet)
+    check = _self_check(imputer, file, known, quiet and report is not None) if self_check else None
+    _write_report(imputer, source, file, report, result, check, known, quiet)
 
 
 @app.command(
@@ -896,14 +902,37 @@ def _write_report(
     source: str,
     file: TableFile,
     path: Path | None,
+    result: Imputation,
+    check: SelfCheck | None,
     known: Mapping[str, Any],
     quiet: bool,
 ) -> None:
+    """The report, from what was inferred and checked already."""
     if path is None:
         return
     title = "Standard input" if source == STANDARD_STREAM else Path(source).name
-    imputer.report(file.table, title=title, **known).save(path)
+    checked = False if check is None else check
+    imputer.report(file.table, result, title=title, self_check=checked, **known).save(path)
     _say(f"Wrote the report to {path}: open it in a browser.", quiet)
+
+
+def _check_checkable(preset: str, detector: str, settings: list[str] | None) -> None:
+    """Find out now, not after the work, that there are no values to check."""
+    chosen = settings_for(preset, **dict(_setting(text) for text in settings or []))
+    if detector != DEFAULT_DETECTOR or not chosen.is_amortised:
+        raise InputError(
+            "--self-check is for values that need no draws. --detector paper, --preset paper and "
+            "--set sampler=inpaint draw them: leave out one or the other."
+        )
+
+
+def _self_check(
+    imputer: SelectiveImputer, file: TableFile, known: Mapping[str, Any], quiet: bool
+) -> SelfCheck:
+    """What to trust, said here and, if there is one, in the report."""
+    check = imputer.self_check(file.table, **known)
+    _say(str(check), quiet)
+    return check
 
 
 def _write_review(

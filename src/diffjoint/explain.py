@@ -244,12 +244,6 @@ def review_table(table: Table, result: Any, schema: Schema, asked: Asked | None)
     """
     shown = (result.review, result.meaningful, result.probability)
     review, meaningful, likely = (_array(open_table(part)) for part in shown)
-    if review.shape != (table.n_rows, table.n_columns):
-        raise InputError(
-            f"result must be what impute(X) said of this X, which has {table.n_rows} rows and "
-            f"{table.n_columns} columns; it is of {review.shape[0]} rows and {review.shape[1]} "
-            "columns. Pass that table's, or leave it out."
-        )
     cells = np.argwhere(review)
     cells = cells[np.argsort(np.abs(likely[*cells.T] - 0.5), kind="stable")]
     modelled = schema.modelled_positions.tolist()
@@ -268,6 +262,7 @@ def review_table(table: Table, result: Any, schema: Schema, asked: Asked | None)
             "call": ["meaningful" if call else "lost" for call in calls],
             "imputed": _imputed(open_table(result.table), rows, places, calls),
             "reason": reasons,
+            "decision": [""] * len(cells),
         },
     )
 

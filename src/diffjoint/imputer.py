@@ -4,7 +4,8 @@ import hashlib
 import os
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from numbers import Real
 from typing import Any, Self, get_args
 from warnings import warn
@@ -132,6 +133,8 @@ class Imputation:
     n_imputed: int
     n_left: int
     n_review: int
+    _inferred: Aggregated = field(repr=False, compare=False)
+    _digest: str = field(repr=False, compare=False)
 
 
 class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -456,7 +459,8 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             In X's container (pandas for an array), one row per cell whose probability lies within
             ``review_band``: ``row`` (position), ``index`` (label, pandas only), ``column``,
             ``probability``, ``call``, ``imputed`` (what a cell called lost was filled with, as
-            text) and ``reason``.
+            text), ``reason``, and ``decision``: empty, to be filled in with "meaningful" or "lost"
+            for :func:`diffjoint.read_decisions`.
         """
         if check_band(self.review_band) is None:
             raise InputError(
@@ -464,18 +468,22 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 f"set_params(review_band={REVIEW_BAND})."
             )
         question = self._open(X, known_meaningful, known_lost)
+        result = self._imputation(question) if result is None else result
+        called = question.known.settle(self._said(question, result).state).meaningful
         return review_table(
             question.table,
-            self._imputation(question) if result is None else result,
+            result,
             self.schema_,
-            self._asked(question) if self._model.belief else None,
+            self._asked(question, called) if self._model.belief else None,
         )
 
     def report(
         self,
         X: Any = None,
+        result: Imputation | None = None,
         *,
         title: str = "Imputation report",
+        self_check: bool | SelfCheck = False,
         known_meaningful: Any = None,
         known_lost: Any = None,
     ) -> Report:
@@ -485,8 +493,13 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         ----------
         X : table with the columns of ``fit``, optional
             The table of ``fit`` if not given; an imputer that was loaded does not have it.
+        result : Imputation, optional
+            What :meth:`impute` said of X, if it is at hand; otherwise it is asked.
         title : str
             The page's heading.
+        self_check : bool or SelfCheck
+            True: the page also says what to trust, by :meth:`self_check`, which takes about as
+            long as fitting. One that is at hand is shown as it is.
         known_meaningful, known_lost : as in ``fit``, of this table
 
         Returns
@@ -507,7 +520,9 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if X is None and not hasattr(self, "_fitted_on"):
             raise InputError("This imputer was loaded and has no table of its own. Pass X.")
         question = self._fitted_on if X is None else self._open(X, known_meaningful, known_lost)
-        return Report(summarize(self._findings(question), title))
+        inferred = self._said(question, result)
+        check = self._checked(question, 0) if self_check is True else self_check or None
+        return Report(summarize(self._findings(question, inferred, check), title))
 
     def explain(
         self,
@@ -575,7 +590,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : table with the columns of ``fit``
-            Above 20,000 rows a sample of them is checked.
+            Above 10,000 rows, or fewer in wide tables, a sample of them is checked.
         known_meaningful, known_lost : as in ``fit``, of this table
         random_state : int, RandomState or None
             Which cells are hidden.
@@ -594,11 +609,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         >>> check.values.columns.tolist()[:5]
         ['column', 'kind', 'n_cells', 'measure', 'score']
         """
-        question = self._open(X, known_meaningful, known_lost)
-        loss_rate = self._loss_rate_by_position(question.table, self.schema_, self._model.space)
-        seed = int(check_random_state(random_state).randint(2**31 - 1))
-        with self._running() as progress:
-            return check_table(self._observe(question), self._model, loss_rate, seed, progress)
+        return self._checked(self._open(X, known_meaningful, known_lost), random_state)
 
     @property
     def doubts_(self) -> tuple[str, ...]:
@@ -1010,8 +1021,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return question
 
     def _is_of_fit(self, question: "_Question") -> bool:
-        digest = _digest(question.values, question.gaps, question.known)
-        return bool(digest == getattr(self, "_fit_rows_digest", None))
+        return bool(question.digest == getattr(self, "_fit_rows_digest", None))
 
     def _observe(self, question: "_Question") -> Observation:
         space, seed = self._model.space, self._model.seed
@@ -1040,9 +1050,19 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         observation = self._observe(question)
         return Asked(question.table, observation, self.schema_, belief, called, waiting)
 
-    def _findings(self, question: "_Question") -> Findings:
+    def _checked(
+        self, question: "_Question", random_state: int | np.random.RandomState | None
+    ) -> SelfCheck:
+        """A table checked by itself."""
+        loss_rate = self._loss_rate_by_position(question.table, self.schema_, self._model.space)
+        seed = int(check_random_state(random_state).randint(2**31 - 1))
+        with self._running() as progress:
+            return check_table(self._observe(question), self._model, loss_rate, seed, progress)
+
+    def _findings(
+        self, question: "_Question", inferred: Aggregated, check: SelfCheck | None
+    ) -> Findings:
         """All that the report is made from."""
-        inferred = self._infer(question)
         state = question.known.settle(inferred.state)
         candidates = self._observe(question).candidates
         band = check_band(self.review_band)
@@ -1065,6 +1085,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             (*self.doubts_, *question.known.doubts, *not_judged(self.mm_evidence_)),
             self.history_,
             {"detector": self.detector, **asdict(self.settings_), **chosen},
+            None if check is None else check.to_dict(),
         )
 
     def _infer(self, question: "_Question") -> Aggregated:
@@ -1074,6 +1095,17 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         with self._running() as progress:
             limit = parse_bytes(self.memory_limit)
             return self._model.infer(self._observe(question), limit, progress)
+
+    def _said(self, question: "_Question", result: Imputation | None) -> Aggregated:
+        """What was inferred of a table already, if ``result`` is of it; otherwise it is now."""
+        if result is None:
+            return self._infer(question)
+        if result._digest != question.digest:
+            raise InputError(
+                "result must be what impute(X) said of this X, with the same known cells; it is of "
+                "another table. Pass this table's, or leave it out."
+            )
+        return result._inferred
 
     def _imputation(self, question: "_Question") -> Imputation:
         band = check_band(self.review_band)
@@ -1099,6 +1131,8 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             n_imputed=int(gaps.sum()) - int(meaningful.sum()),
             n_left=n_left,
             n_review=int(review.sum()),
+            _inferred=inferred,
+            _digest=question.digest,
         )
 
     def _complete(self, question: "_Question", state: JointState) -> Any:
@@ -1214,6 +1248,11 @@ class _Question:
     values: Values
     gaps: Cells
     known: Knowledge
+
+    @cached_property
+    def digest(self) -> str:
+        """What tells this table from others."""
+        return _digest(self.values, self.gaps, self.known)
 
 
 def _keep_freed_memory() -> None:

@@ -25,6 +25,7 @@ from diffjoint.verdict import (
     LOSS_RATE,
     SEED,
     THRESHOLD,
+    all_together,
     on_calls,
     on_missing,
     on_values,
@@ -95,7 +96,7 @@ class SelfCheck:
         if len(self.missing):
             said = "P(missing) and who is missing, in rows that it was not learnt from:"
             parts.append(f"{self.verdicts[1]}\n{said}\n{_shown(self.missing)}")
-            together = self.calls[self.calls["column"] == ALL].drop(columns="column")
+            together = all_together(self.calls).drop(columns="column")
             assumed = "Calls, if something else were assumed:"
             parts.append(f"{self.verdicts[2]}\n{assumed}\n{_shown(together)}")
         return "\n\n".join([*parts, *self.notes])

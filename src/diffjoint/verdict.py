@@ -16,7 +16,7 @@ MOST_NAMED = 5
 LOSS_RATE, SEED, THRESHOLD = "loss rate", "another seed", "threshold"
 """What the names of changes begin with."""
 ADVICE = {
-    LOSS_RATE: "Find out how often cells get lost, and give it as loss_rate.",
+    LOSS_RATE: "Find out how often cells get lost, and say so (loss_rate).",
     SEED: "Look at the cells to review: their calls are near chance.",
     THRESHOLD: "Look at the cells to review, and choose the threshold with care.",
 }
@@ -49,11 +49,15 @@ def on_missing(missing: pd.DataFrame) -> str:
     if len(off):
         listed = [f"{column} ({_points(e)})" for column, e in _pairs(off, "calibration_error")]
         words = (
-            f"P(missing) is off, by more than chance explains, in {_named(listed)}: take "
-            "probabilities there for an order of the cells, not at their word."
+            "P(missing), which calls rest on, is off by more than chance explains in "
+            f"{_named(listed)}: take probabilities there for an order of the cells, not at their "
+            "word."
         )
     else:
-        words = f"P(missing) is calibrated: off by {_points(errors.max())} at most."
+        words = (
+            "P(missing), which calls rest on, is calibrated: off by "
+            f"{_points(errors.max())} at most."
+        )
     column, share = max(_pairs(missing.dropna(), "false_calls"), key=_second, default=("", 0.0))
     if not share:
         return words
@@ -65,7 +69,7 @@ def on_missing(missing: pd.DataFrame) -> str:
 
 def on_calls(calls: pd.DataFrame) -> str:
     """Whether calls stay under other assumptions, and what moves them most."""
-    together = calls[calls["column"] == ALL].dropna()
+    together = all_together(calls).dropna()
     if not len(together):
         return "No cell may be meaningful, so that there is no call to change."
     change, most = max(_pairs(together, "flipped", by="change"), key=_second)
@@ -74,11 +78,16 @@ def on_calls(calls: pd.DataFrame) -> str:
             f"Calls are steady: at most {_percent(most)} of them change with another threshold "
             "(0.3 to 0.7), another seed, or a loss rate half or one and a half times as high."
         )
-    by_column = calls[(calls["change"] == change) & (calls["column"] != ALL)].dropna()
+    by_column = calls[calls["change"] == change].iloc[1:].dropna()
     column, share = max(_pairs(by_column, "flipped"), key=_second)
     where = f": most in {column} ({_percent(share)})" if len(by_column) > 1 else ""
     advice = next(words for start, words in ADVICE.items() if change.startswith(start))
     return f"Calls are not steady: {_percent(most)} of them change with {change}{where}. {advice}"
+
+
+def all_together(calls: pd.DataFrame) -> pd.DataFrame:
+    """The first line of each change: that of all columns, whatever a column is called."""
+    return calls.groupby("change", sort=False).head(1)
 
 
 def _pairs(frame: pd.DataFrame, measure: str, by: str = "column") -> list[tuple[str, float]]:
@@ -95,8 +104,7 @@ def _named(names: Sequence[str]) -> str:
 
 
 def _points(error: float) -> str:
-    words = f"{100 * error:.1f}"
-    return f"{words} points"
+    return f"{100 * error:.1f} points"
 
 
 def _percent(share: float) -> str:

@@ -5,8 +5,62 @@ from diffjoint.report import Findings
 from diffjoint.table import code_table, infer_schema, open_table
 
 
+def check_of(columns, searched):
+    """A self-check as plain data: every other column is no better than its mean."""
+    values = [
+        {
+            "column": name,
+            "kind": "continuous",
+            "n_cells": 40,
+            "measure": "accuracy" if k % 3 == 2 else "standardised_rmse",
+            "score": 0.9 if k % 2 else 0.5,
+            "mean_or_mode": 0.9,
+            "is_better": k % 2 == 0,
+        }
+        for k, name in enumerate(columns)
+    ]
+    missing = [
+        {
+            "column": name,
+            "n_cells": 100,
+            "said": 0.25,
+            "found": 0.3,
+            "calibration_error": 0.05,
+            "by_chance": 0.02,
+            "false_calls": float("nan"),
+        }
+        for name in searched
+    ]
+    bins = [
+        {"column": name, "low": low, "high": low + 0.1, "n_cells": n, "said": low, "found": low}
+        for name in searched
+        for low, n in ((0.2, 90), (0.7, 10))
+    ]
+    calls = [
+        {"change": change, "column": name, "n_cells": 50, "kept": 0.6, "flipped": share}
+        for change, share in (("as now (threshold 0.5)", 0.0), ("loss rate x 0.5", 0.2))
+        for name in ("all", *searched)
+    ]
+    return {
+        "verdicts": [f"Better in some; not in {name}." for name in columns[:3]],
+        "values": values,
+        "missing": missing,
+        "bins": bins,
+        "calls": calls,
+        "notes": ["Cells were hidden at random."],
+    }
+
+
 def findings_of(
-    table, likely=None, *, threshold=0.5, band=(0.2, 0.8), settled=(), doubts=(), kinds=None
+    table,
+    likely=None,
+    *,
+    threshold=0.5,
+    band=(0.2, 0.8),
+    settled=(),
+    doubts=(),
+    kinds=None,
+    is_checked=False,
 ):
     """Findings without a fit: P(meaningful) by searched column, gaps filled with a mean or mode.
 
@@ -52,6 +106,7 @@ def findings_of(
             }
         ],
         settings={"preset": "fast"},
+        check=check_of(names, list(likely or {})) if is_checked else None,
     )
 
 

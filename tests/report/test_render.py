@@ -7,7 +7,7 @@ import pytest
 
 from diffjoint.errors import FileError
 from diffjoint.report import Report, summarize
-from diffjoint.report.render import MOST_CARDS
+from diffjoint.report.render import MOST_CALIBRATED, MOST_CARDS
 from tests.report.conftest import findings_of, people
 
 HOSTILE = [
@@ -55,7 +55,7 @@ def hostile_report():
     table = hostile_table()
     likely = dict.fromkeys(table.columns, np.random.default_rng(1).random(len(table)))
     title = f"{HOSTILE[0]} lone \ud800 surrogate"
-    return Report(summarize(findings_of(table, likely, doubts=HOSTILE), title))
+    return Report(summarize(findings_of(table, likely, doubts=HOSTILE, is_checked=True), title))
 
 
 def simple_report(n_rows=300, **kwargs):
@@ -112,6 +112,34 @@ def test_three_hundred_columns_make_a_page():
     assert page.count('<article class="card"') == MOST_CARDS
     assert f"{300 - MOST_CARDS} more columns" in page
     assert len(page.encode()) < 2_000_000
+
+
+def test_a_self_check_of_three_hundred_columns_makes_a_small_page():
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.normal(size=(60, 300)), columns=[f"column {k}" for k in range(300)])
+    table = table.mask(rng.random(table.shape) < 0.2)
+    likely = dict.fromkeys(table.columns[:40], 0.6)
+    page = Report(summarize(findings_of(table, likely, is_checked=True), "Wide")).html
+    assert page.count('class="chart error"') == 300
+    assert page.count('class="chart square"') == MOST_CALIBRATED
+    assert len(page.encode()) < 2_000_000
+
+
+def test_a_self_check_is_told_in_words_before_numbers():
+    page = Page(simple_report(is_checked=True).html)
+    words = " ".join(page.text.split())
+    assert words.index("not in married") < words.index("The self-check in numbers")
+    assert words.count("no better") > 1
+    assert "90% right" in words
+    assert "off by 0.50 SD" in words
+    assert "loss rate x 0.5" in words
+    assert "--self-check" not in words
+
+
+def test_a_page_without_a_self_check_says_how_to_get_one():
+    words = " ".join(Page(simple_report().html).text.split())
+    assert words.count("--self-check") == 1
+    assert "What to trust" not in words
 
 
 def test_ten_thousand_levels_make_a_small_page():

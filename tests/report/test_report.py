@@ -5,10 +5,13 @@ import pickle
 import numpy as np
 import polars as pl
 import pytest
+from sklearn.impute import SimpleImputer
 
 from diffjoint import Report, SelectiveImputer, load
+from diffjoint import imputer as imputer_module
 from diffjoint.cli import main
 from diffjoint.errors import InputError
+from diffjoint.model import Model
 from diffjoint.simulate import household_survey
 from tests.conftest import TINY, TINY_INPAINT
 
@@ -103,6 +106,65 @@ def test_every_way_of_deciding_has_a_report(survey, params):
         assert len(report.summary.history) == TINY_INPAINT["n_iterations"]
         assert "P(meaningful)" not in report.html
         assert "Loss by pass" in report.html
+
+
+@pytest.fixture(scope="module")
+def check(imputer, survey):
+    return imputer.self_check(survey)
+
+
+def test_a_self_check_is_a_part_of_the_report(imputer, survey, check):
+    told = imputer.report(survey, self_check=True).summary.check
+    assert told.verdicts == check.verdicts
+    assert {line.name for line in told.values} == set(check.values["column"])
+    assert [line.name for line in told.missing] == SEARCHED
+    assert imputer.report(survey).summary.check is None
+
+
+def test_a_self_check_at_hand_is_not_made_again(imputer, survey, check, monkeypatch):
+    monkeypatch.setattr("diffjoint.imputer.check_table", None)
+    report = imputer.report(survey, self_check=check)
+    assert report.summary.check.verdicts == check.verdicts
+
+
+def test_what_was_inferred_of_new_rows_is_not_inferred_again(imputer, survey, monkeypatch):
+    rows = survey.head(60)
+    anew = imputer.report(rows).html
+    listed = imputer.review(rows)
+    result = imputer.impute(rows)
+    monkeypatch.setattr("diffjoint.model.Model.infer", None)
+    assert imputer.report(rows, result).html == anew
+    assert imputer.review(rows, result).equals(listed)
+    with pytest.raises(InputError, match="result must be what impute"):
+        imputer.report(rows.head(30), result)
+
+
+def test_the_command_line_infers_and_checks_new_rows_once(imputer, survey, tmp_path, monkeypatch):
+    new, model, report = (tmp_path / name for name in ("new.csv", "model", "report.html"))
+    survey.head(80).to_csv(new, index=False)
+    imputer.save(model)
+    done = []
+    for where in ("diffjoint.model.Model.infer", "diffjoint.imputer.check_table"):
+        name = where.rsplit(".", 1)[1]
+        owner = Model if name == "infer" else imputer_module
+        usual = getattr(owner, name)
+
+        def counted(*args, usual=usual, name=name):
+            done.append(name)
+            return usual(*args)
+
+        monkeypatch.setattr(where, counted)
+    options = ["--review", tmp_path / "review.csv", "--report", report, "--self-check", "-q"]
+    with pytest.raises(SystemExit) as end:
+        main([str(part) for part in ("transform", model, new, tmp_path / "out.csv", *options)])
+    assert end.value.code == 0
+    assert sorted(done) == ["check_table", "infer"]
+    assert "What to trust" in report.read_text(encoding="utf-8")
+
+
+def test_a_wrapped_imputer_has_a_report_of_its_own_table(survey):
+    imputer = SelectiveImputer(SEARCHED, imputer=SimpleImputer()).fit(survey)
+    assert imputer.report().summary.n_kept == imputer.impute(survey).n_kept
 
 
 def test_a_report_has_a_file_of_its_own(tmp_path, capsys):

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from markupsafe import Markup
 
+from diffjoint.report.check import MissingLine
 from diffjoint.report.summarize import Distribution, Summary
 from diffjoint.report.words import cut
 
@@ -13,6 +14,10 @@ WIDTH, HEIGHT, FOOT = 320, 116, 20
 N_BARS = 20
 BAR_LINE, LONGEST_LABEL, CHARACTER = 30, 17, 6.6
 """A level's height; characters of its name, at most, and the width of one."""
+SQUARE, MARGIN, LARGEST_DOT, SMALLEST_DOT = 150, 34, 8.0, 2.0
+"""A chart of said against found: its side, room for the axes, and radii by the number of cells."""
+ERROR_WIDTH, MOST_ERROR = 120, 1.25
+"""A bar of the error that is left, and the share of it at its end."""
 MAP_WIDTH, MAP_HEIGHT, MAP_HEAD, MAP_SIDE = 760, 320, 84, 40
 MOST_MAP_NAMES = 48
 
@@ -119,6 +124,40 @@ def _levels(found: Distribution, name: str) -> Markup:
             parts.append(_text(start + length + 5, y + 8.5, words, "start", "share"))
     label = f"Levels of {cut(name)}, observed and imputed"
     return _svg(WIDTH, len(seen) * BAR_LINE, label, parts, "levels")
+
+
+def error_bar(left: float, is_better: bool) -> Markup:
+    """What is left of the error of the mean or mode; a line stands where all of it is."""
+    scale = ERROR_WIDTH / MOST_ERROR
+    length = min(left, MOST_ERROR) * scale
+    words = f"{left:.0%} of the error of the mean or mode"
+    parts = [
+        _rect("observed", 0, 3, ERROR_WIDTH, 8),
+        _rect("imputed" if is_better else "mixed", 0, 3, max(length, 1.0), 8, words),
+        _line("threshold", scale, 0, scale, 14),
+    ]
+    return _svg(ERROR_WIDTH, 14, words, parts, "error")
+
+
+def calibration_chart(found: MissingLine) -> Markup:
+    """P(missing) as said and as found, a dot for each tenth; on the line both are the same."""
+    most = max([n for _, _, n in found.points], default=1)
+    end = SQUARE + MARGIN
+    parts = [_line("base", MARGIN, SQUARE, end, SQUARE), _line("base", MARGIN, 0, MARGIN, SQUARE)]
+    parts.append(_line("threshold", MARGIN, SQUARE, end, 0))
+    for said, was, n_cells in found.points:
+        radius = max(SMALLEST_DOT, LARGEST_DOT * float(np.sqrt(n_cells / most)))
+        title = f"said {said:.0%}, found {was:.0%}: {n_cells:,} cells"
+        dot = '<circle class="dot" cx="{:.1f}" cy="{:.1f}" r="{:.1f}"><title>{}</title></circle>'
+        x, y = MARGIN + said * SQUARE, SQUARE - was * SQUARE
+        parts.append(Markup(dot).format(x, y, radius, title))
+    for at, anchor in ((0.0, "start"), (1.0, "end")):
+        parts.append(_text(MARGIN + at * SQUARE, SQUARE + 15, f"{at:.0%}", anchor))
+        parts.append(_text(MARGIN - 6, SQUARE - at * (SQUARE - 10), f"{at:.0%}", "end"))
+    parts.append(_text(MARGIN + SQUARE / 2, SQUARE + 15, "said", "middle"))
+    parts.append(_text(MARGIN - 6, SQUARE / 2 + 4, "found", "end"))
+    label = f"P(missing) of {cut(found.name)}: said {found.said:.0%}, found {found.found:.0%}"
+    return _svg(end + LARGEST_DOT, SQUARE + FOOT, label, parts, "square")
 
 
 def table_map(summary: Summary) -> Markup:

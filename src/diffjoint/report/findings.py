@@ -40,6 +40,8 @@ class Findings:
     history : sequence of dict
     settings : mapping
         Every number of the method, and the choices made, as text or numbers.
+    check : mapping or None
+        A self-check as plain data; None: there was none.
     """
 
     table: Table
@@ -57,3 +59,4 @@ class Findings:
     doubts: Sequence[str]
     history: Sequence[Mapping[str, Any]]
     settings: Mapping[str, Any]
+    check: Mapping[str, Any] | None = None

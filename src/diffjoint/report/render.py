@@ -13,12 +13,21 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from diffjoint.persist import write_whole
-from diffjoint.report.charts import distribution_chart, history_chart, likely_chart, table_map
+from diffjoint.report.charts import (
+    calibration_chart,
+    distribution_chart,
+    error_bar,
+    history_chart,
+    likely_chart,
+    table_map,
+)
 from diffjoint.report.summarize import ColumnSummary, Summary
 from diffjoint.report.words import cut
 
 MOST_CARDS = 60
 """Columns shown with charts; the others stand in the list of columns alone."""
+MOST_CALIBRATED = 12
+"""Columns shown with a chart of P(missing); the others stand in the table alone."""
 FRAME_HEIGHT = 760
 """Of the page inside a notebook, in pixels."""
 
@@ -93,6 +102,9 @@ def render(summary: Summary) -> str:
         likely_chart=likely_chart,
         distribution_chart=distribution_chart,
         history_chart=history_chart,
+        error_bar=error_bar,
+        calibration_chart=calibration_chart,
+        n_calibrated=MOST_CALIBRATED,
         map=table_map(summary),
     )
     return page.strip().encode("utf-8", "replace").decode()

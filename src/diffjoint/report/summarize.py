@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from diffjoint.arrays import Values
 from diffjoint.explain import NO_REASON, plain_text
+from diffjoint.report.check import CheckSummary, summarize_check
 from diffjoint.report.drivers import Driver, Splitter
 from diffjoint.report.findings import Findings
 from diffjoint.report.words import coded_text, cut
@@ -141,6 +142,8 @@ class Summary:
     doubts : tuple of str
     history : tuple of dict
     settings, versions : dict
+    check : CheckSummary or None
+        What a self-check found, if there was one.
     """
 
     title: str
@@ -161,6 +164,7 @@ class Summary:
     history: tuple[Mapping[str, Any], ...]
     settings: Mapping[str, str] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
+    check: CheckSummary | None = None
 
     @property
     def n_cells(self) -> int:
@@ -211,7 +215,14 @@ def summarize(findings: Findings, title: str) -> Summary:
         history=tuple(dict(done) for done in findings.history),
         settings={name: cut(str(value), 200) for name, value in findings.settings.items()},
         versions=_versions(),
+        check=_check(findings, columns),
     )
+
+
+def _check(findings: Findings, columns: Sequence[ColumnSummary]) -> CheckSummary | None:
+    if findings.check is None:
+        return None
+    return summarize_check(findings.check, {c.name for c in columns if c.n_imputed})
 
 
 def _carried(column: Column, n_missing: int) -> ColumnSummary:

@@ -1,0 +1,41 @@
+"""A self-check as the page shows it."""
+
+import pytest
+
+from diffjoint.report.check import summarize_check
+from tests.report.conftest import check_of
+
+
+def test_lines_are_ordered_by_the_error_that_is_left():
+    lines = summarize_check(check_of(["a", "b", "c"], []), {"a", "b"}).values
+    assert [line.name for line in lines] == ["c", "b", "a"]
+    assert [line.error_left for line in lines] == pytest.approx([5.0, 1.0, 0.5 / 0.9])
+    assert [line.is_filled for line in lines] == [False, True, True]
+    assert [line.score for line in lines] == ["50% right", "off by 0.90 SD", "off by 0.50 SD"]
+
+
+def test_a_column_without_hidden_cells_has_no_score():
+    check = check_of(["a"], [])
+    check["values"][0] |= {"n_cells": 0, "score": float("nan"), "mean_or_mode": float("nan")}
+    (line,) = summarize_check(check, set()).values
+    assert (line.score, line.usual, line.error_left) == ("", "", None)
+
+
+def test_a_mode_that_is_always_right_leaves_nothing_to_compare():
+    check = check_of(["a"], [])
+    check["values"][0] |= {"measure": "accuracy", "score": 1.0, "mean_or_mode": 1.0}
+    assert summarize_check(check, set()).values[0].error_left is None
+
+
+def test_dots_belong_to_their_column():
+    first, second = summarize_check(check_of(["a", "b"], ["a", "b"]), set()).missing
+    assert first.points == second.points == ((0.2, 0.2, 90), (0.7, 0.7, 10))
+    assert first.false_calls is None
+
+
+def test_calls_name_the_column_that_changes_most():
+    check = check_of(["all", "b"], ["all", "b"])
+    check["calls"][-1]["flipped"] = 0.4
+    now, halved = summarize_check(check, set()).calls
+    assert (now.flipped, now.column) == (0.0, "")
+    assert (halved.flipped, halved.column, halved.column_flipped) == (0.2, "b", 0.4)
