@@ -218,3 +218,51 @@ def test_codes_in_typed_files_are_named_as_codes(tmp_path, capsys):
     assert run("inspect", path, "--json") == 0
     added = json.loads(capsys.readouterr().out)["next"][-1]
     assert added["command"] == "--code 'age: -99=lost'"
+
+
+def with_infinity():
+    """A table of which ``a:b`` holds infinity in both directions."""
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"a:b": rng.normal(size=200), "town": rng.choice(["Ulm", "Bonn"], 200)})
+    table = table.mask(rng.random(table.shape) < 0.1)
+    table.loc[[3, 7, 9], "a:b"] = np.inf
+    table.loc[5, "a:b"] = -np.inf
+    return table
+
+
+@pytest.mark.parametrize(
+    "of", [lambda table: table, pl.from_pandas, lambda table: table.to_numpy()]
+)
+def test_infinite_numbers_are_a_finding_and_not_the_end(of):
+    table = with_infinity()
+    table = table if of(table) is table else of(table.drop(columns="town"))
+    found = inspect(table)
+    assert [(one.value, one.n_cells, one.first_row) for one in found.infinite] == [
+        ("inf", 3, 3),
+        ("-inf", 1, 5),
+    ]
+    assert found.columns[0].kind == "continuous"
+    assert found.columns[0].n_missing == 4 + with_infinity()["a:b"].isna().sum()
+    assert inspect(pd.DataFrame({"a": [1.5, 2.5, None]})).infinite == ()
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv"])
+def test_the_command_after_infinite_numbers_completes_the_table(ending, tmp_path, capsys):
+    path = tmp_path / f"table.{ending}"
+    table = with_infinity()
+    if ending == "csv":
+        table.to_csv(path, index=False)
+        path.write_text(path.read_text().replace("inf", "1e999"))
+    else:
+        table.to_parquet(path)
+    assert run("inspect", path) == 0
+    told = capsys.readouterr().out
+    assert "Infinite numbers, which impute refuses" in told
+    command = shlex.split(told.splitlines()[-1])[1:]
+    assert run(*command[:4]) == 2
+    refused = " ".join(capsys.readouterr().err.split())
+    assert "it has infinity in 4 cells" in refused
+    assert "--code '`a:b`: inf=lost'" in refused
+    assert run(*command, "--set", "max_epochs=1", "-q") == 0
+    completed = pd.read_csv(command[2]) if ending == "csv" else pd.read_parquet(command[2])
+    assert np.isfinite(completed["a:b"]).all()

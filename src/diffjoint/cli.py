@@ -72,6 +72,8 @@ BARE = r"(?<![\w'\"`.=-])"
 """Not within a word or quotes: a column may be called like a parameter."""
 BY_OPTIONS = (
     (BARE + r"column_kinds=\{'([^']*)': '([^']*)'\}", r"--kind '\1=\2'"),
+    (BARE + r"reason_codes=\{'([^':]*)': \{'([^']*)': '(\w+)'\}\}", r"--code '\1: \2=\3'"),
+    (BARE + r"reason_codes=\{'([^']*)': \{'([^']*)': '(\w+)'\}\}", r"--code '`\1`: \2=\3'"),
     (BARE + r"(mm_columns|detector|preset|unseen|mm_output)='(\w+)'", r"--\1 \2"),
     (BARE + r"(sampler)='(\w+)'", r"--set \1=\2"),
     (BARE + r"column_kinds\b", "--kind"),

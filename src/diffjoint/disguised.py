@@ -174,7 +174,7 @@ def _among_words(cells: list[Any], name: str) -> Iterator[Suspicion]:
 
 def _is_number(text: str) -> bool:
     try:
-        float(text)
+        is_finite = np.isfinite(float(text))
     except ValueError:
         return False
-    return text.strip().lower() not in TEXT_CODES
+    return bool(is_finite) and text.strip().lower() not in TEXT_CODES

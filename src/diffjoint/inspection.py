@@ -13,7 +13,7 @@ from scipy.spatial.distance import squareform
 from diffjoint.disguised import Suspicion, find_disguised
 from diffjoint.progress import Progress, Silence
 from diffjoint.search import TOO_FEW, search
-from diffjoint.table import Kind, Table, infer_schema, open_table
+from diffjoint.table import Kind, Table, infer_schema, numbers, open_table, without_cells
 
 MOST_ROWS, FEWEST_ROWS, MOST_CELLS = 5_000, 1_000, 100_000
 """Rows that the evidence is taken from, unless told otherwise: fewer in wide tables."""
@@ -77,6 +77,26 @@ class Block:
 
 
 @dataclass(frozen=True)
+class Infinite:
+    """Infinite numbers of one column. They are refused in ``fit``, and counted as empty here.
+
+    Attributes
+    ----------
+    column : str
+    value : str
+        "inf" or "-inf".
+    n_cells : int
+    first_row : int
+        The position of the first of them.
+    """
+
+    column: str
+    value: str
+    n_cells: int
+    first_row: int
+
+
+@dataclass(frozen=True)
 class Inspection:
     """What :func:`inspect` found.
 
@@ -92,6 +112,8 @@ class Inspection:
         Rows that the evidence comes from.
     not_judged : str
         Why there is no evidence; empty if there is.
+    infinite : tuple of Infinite
+        Numbers that ``fit`` would refuse.
     """
 
     n_rows: int
@@ -102,6 +124,7 @@ class Inspection:
     blocks: tuple[Block, ...]
     n_rows_judged: int
     not_judged: str = ""
+    infinite: tuple[Infinite, ...] = ()
 
     @property
     def mm_columns(self) -> list[Hashable]:
@@ -155,7 +178,7 @@ def inspect(
     >>> [block.columns for block in found.blocks]
     [('weekly_hours', 'commute')]
     """
-    table = open_table(X)
+    table, infinite = _finite(open_table(X))
     missing = np.column_stack([table.missing(i) for i in range(table.n_columns)])
     empty = np.flatnonzero(missing.all(axis=0)).tolist()
     kinds: dict[Any, str] = {table.labels[i]: Kind.PASS_THROUGH.value for i in empty}
@@ -183,7 +206,25 @@ def inspect(
         find_blocks(missing, table.names),
         min(table.n_rows, most_rows) if judged else 0,
         not_judged,
+        infinite,
     )
+
+
+def _finite(table: Table) -> tuple[Table, tuple[Infinite, ...]]:
+    """The table with infinite numbers made empty, and which these were."""
+    found, without = [], {}
+    for position, name in enumerate(table.names):
+        series = table.column(position)
+        if not series.dtype.is_float():
+            continue
+        column = numbers(series)
+        if np.isinf(column).any():
+            without[position] = without_cells(series, np.flatnonzero(np.isinf(column)))
+        for value in (np.inf, -np.inf):
+            rows = np.flatnonzero(column == value)
+            if len(rows):
+                found.append(Infinite(name, f"{value:g}", len(rows), int(rows[0])))
+    return (open_table(table.rebuilt(without)) if without else table), tuple(found)
 
 
 def _column(

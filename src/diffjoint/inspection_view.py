@@ -34,6 +34,14 @@ def _parts(found: Inspection) -> Iterator[RenderableType]:
         yield _heading("Values that may stand for an empty cell (a suspicion: you decide)")
         yield _suspicions(found)
         yield from _rest(len(found.disguised))
+    if found.infinite:
+        yield _heading("Infinite numbers, which impute refuses (counted as empty here)")
+        yield _infinite(found)
+        yield from _rest(len(found.infinite))
+        yield Text(
+            "The command below reads them as lost. If they stand for a bound, put that in their "
+            "place in the file instead."
+        )
     if found.blocks:
         yield _heading("Columns that are empty in the same rows")
         yield _blocks(found)
@@ -68,6 +76,13 @@ def _suspicions(found: Inspection) -> RichTable:
     for one in found.disguised[:MOST_SHOWN]:
         value = _text(one.value) if one.value.strip() else Text(repr(one.value))
         shown.add_row(_text(one.column), value, f"{one.n_cells:,}", f"{one.share:.1%}", one.why)
+    return shown
+
+
+def _infinite(found: Inspection) -> RichTable:
+    shown = _table("column", "value", "cells", "first in row")
+    for one in found.infinite[:MOST_SHOWN]:
+        shown.add_row(_text(one.column), one.value, f"{one.n_cells:,}", str(one.first_row))
     return shown
 
 
@@ -124,6 +139,9 @@ def next_commands(
     for column in found.columns:
         if column.n_missing == found.n_rows:
             options = [*options, "--kind", f"{column.name}=pass-through"]
+    given = options
+    for code in _infinite_codes(found, file):
+        options = [*options, "--code", code]
     stem = Path("table.csv" if source == STANDARD_STREAM else source)
     out = stem.with_name(f"{stem.stem}_completed{stem.suffix}")
     report = stem.with_name(f"{stem.stem}_report.html")
@@ -135,9 +153,9 @@ def next_commands(
     tokens = _spelt(found, file)
     if tokens and file.text is not None:
         look = ["diffjoint", "inspect", source, "--na-values", ",".join([*na_values, *tokens])]
-        commands.insert(0, ("If those values stand for empty cells, look again", look + options))
+        commands.insert(0, ("If those values stand for empty cells, look again", look + given))
     elif found.disguised:
-        codes = [f"{one.column}: {one.value}=lost" for one in found.disguised]
+        codes = [_lost(one.column, one.value) for one in found.disguised]
         added = [part for code in codes for part in ("--code", code)]
         commands.append(("If those values stand for cells that were lost, add", added))
     return [(words, shlex.join(parts)) for words, parts in commands]
@@ -150,6 +168,24 @@ def _searched(found: Inspection) -> list[str]:
         return [f"--mm-columns={name}" for name in names]
     is_ambiguous = names == [AUTO]
     return [f"--mm-columns={','.join(names)}" + "," * is_ambiguous]
+
+
+def _infinite_codes(found: Inspection, file: TableFile) -> list[str]:
+    """Infinite numbers as codes of lost cells, spelt as the file has them."""
+    codes = []
+    for one in found.infinite:
+        spelt = {one.value}
+        if file.text is not None:
+            column = file.table[one.column].to_numpy() == float(one.value)
+            spelt = set(file.text.cells.loc[column, one.column])
+        codes += [_lost(one.column, text) for text in sorted(spelt)]
+    return codes
+
+
+def _lost(column: str, value: str) -> str:
+    """A code of lost cells, as --code takes it; a name with a colon is in backticks."""
+    name = f"`{column}`" if ":" in column else column
+    return f"{name}: {value}=lost"
 
 
 def _spelt(found: Inspection, file: TableFile) -> list[str]:

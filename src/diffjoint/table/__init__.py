@@ -15,6 +15,7 @@ from diffjoint.table.frame import (
     open_table,
     with_cells,
     with_microseconds,
+    without_cells,
 )
 from diffjoint.table.labels import Labels, open_flags, open_labels
 from diffjoint.table.reasons import (
@@ -60,4 +61,5 @@ __all__ = [
     "with_bounds",
     "with_cells",
     "with_microseconds",
+    "without_cells",
 ]

@@ -28,6 +28,8 @@ from diffjoint.table.labels import Labels
 from diffjoint.table.schema import MAX_EXACT_INTEGER, Column, Kind, Schema
 
 REASONS = ("meaningful", "lost")
+INFINITE = ("inf", "-inf")
+"""How codes spell numbers that are infinite."""
 _NUMBER = re.compile(r"[+-]?((0|[1-9]\d*)(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 
 
@@ -143,7 +145,7 @@ def _check_codes(codes: Mapping[Any, Any], where: str) -> None:
 def _key(value: Any) -> Any:
     """What two spellings of the same code have in common."""
     if isinstance(value, str):
-        return float(value) if _NUMBER.fullmatch(value) else value
+        return float(value) if _NUMBER.fullmatch(value) or value in INFINITE else value
     if isinstance(value, Real) and not isinstance(value, bool):
         return float(value)
     return (type(value).__name__, str(value))
@@ -193,7 +195,7 @@ def _numbers_left(series: nw.Series[Any], coded: Cells) -> list[float | None] | 
     """The numbers that text beside the codes stands for; None if it is not all numbers."""
     cells = [None if gone else cell for cell, gone in zip(objects(series), coded, strict=True)]
     keys = {cell: _key(cell) for cell in set(cells) if cell is not None}
-    if any(not isinstance(key, float) for key in keys.values()):
+    if any(not isinstance(key, float) or math.isinf(key) for key in keys.values()):
         return None
     return [None if cell is None else keys[cell] for cell in cells]
 

@@ -273,10 +273,12 @@ def column_numbers(
         column = microseconds(series) if is_date(series) else numbers(series)
     except TypeError as error:
         raise wrong from error
-    if np.isinf(column).any():
+    infinite = column[np.isinf(column)]
+    if len(infinite):
         raise InputError(
-            f"Column '{name}' must hold finite numbers; it has infinity. "
-            "Replace infinite values by missing ones or by a bound."
+            f"Column '{name}' must hold finite numbers; it has infinity in {len(infinite):,} "
+            "cells. Replace infinite values by missing ones or by a bound, or have them read as "
+            f"lost: reason_codes={{'{name}': {{'{infinite[0]:g}': 'lost'}}}}."
         )
     return column
 
