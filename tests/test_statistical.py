@@ -1,6 +1,7 @@
 """SPSS, Stata and SAS files: labels and codes come back, and say why cells are empty."""
 
 import builtins
+from importlib import resources
 
 import numpy as np
 import pandas as pd
@@ -161,10 +162,52 @@ def test_masks_and_other_tables_can_be_written_too(tmp_path):
     assert after["b"].tolist() == ["x", ""]
 
 
-def test_sas_files_are_read_only(tmp_path):
-    assert check_ending("table.sas7bdat") == ".sas7bdat"
+@pytest.mark.parametrize("ending", [".sas7bdat", ".xpt"])
+def test_sas_files_are_read_only(ending):
+    assert check_ending(f"table{ending}") == ending
     with pytest.raises(InputError, match="can be read, but not written"):
-        check_ending("table.sas7bdat", to_write=True)
+        check_ending(f"table{ending}", to_write=True)
+
+
+def test_a_sas_transport_file_is_read(tmp_path):
+    path, table = tmp_path / "people.xpt", people()
+    days = table.assign(seen=table["seen"].dt.date)
+    formats = {"seen": "DATE9"}
+    pyreadstat.write_xport(days, str(path), column_labels=LABELS, variable_format=formats)
+    read = read_file(str(path))
+    pd.testing.assert_series_equal(read.table["age"], table["age"])
+    assert read.table["seen"].tolist() == table["seen"].tolist()
+    assert read.table["town"].isna().tolist() == (table["town"] == "").tolist()
+    assert read.notes.options["column_labels"] == LABELS
+    write_file(str(tmp_path / "people.sav"), read.table, read)
+    _, meta = pyreadstat.read_sav(str(tmp_path / "people.sav"))
+    assert meta.column_names_to_labels["income"] == LABELS["income"]
+
+
+def test_a_sas_file_is_read():
+    # Nothing here can write one: pandas' own is read, where its tests came with their data.
+    path = resources.files("pandas.tests.io.sas").joinpath("data", "airline.sas7bdat")
+    if not path.is_file():
+        pytest.skip("pandas was installed without the data of its tests (airline.sas7bdat)")
+    read = read_file(str(path))
+    assert read.table.shape == (32, 6)
+    assert read.table["YEAR"].tolist() == list(range(1948, 1980))
+
+
+def test_a_date_out_of_range_is_told(tmp_path):
+    path = tmp_path / "people.xpt"
+    seconds_as_days = {"seen": "DATE9"}
+    pyreadstat.write_xport(people(), str(path), variable_format=seconds_as_days)
+    with pytest.raises(FileError, match="has a date that is out of range"):
+        read_file(str(path))
+
+
+def test_a_broken_sas_file_is_told(tmp_path):
+    for ending in ("sas7bdat", "xpt"):
+        path = tmp_path / f"broken.{ending}"
+        path.write_bytes(b"nothing of use")
+        with pytest.raises(FileError, match=f"not a whole {ending} file"):
+            read_file(str(path))
 
 
 def test_a_broken_or_absent_file_is_told(tmp_path):

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from diffjoint.errors import FileError
 from diffjoint.table import codes_by_column, matches, open_table
 
-SPSS, STATA, SAS = ".sav", ".dta", ".sas7bdat"
-READABLE, WRITABLE = (SPSS, STATA, SAS), (SPSS, STATA)
+SPSS, STATA, SAS, TRANSPORT = ".sav", ".dta", ".sas7bdat", ".xpt"
+READABLE, WRITABLE = (SPSS, STATA, SAS, TRANSPORT), (SPSS, STATA)
 _REASONS = {
     "meaningful": re.compile(
         r"\b(in-?applicable|not applicable|iap|not in universe|niu|does(n't| not) apply"
@@ -89,12 +89,23 @@ def read_statistical(path: str, reason_codes: Mapping[Any, Any], *, guess: bool)
         Whether the labels of other codes may tell their reason ("Inapplicable", "Refused").
     """
     library, ending = require_pyreadstat(path), Path(path).suffix.lower()
-    reader = {SPSS: library.read_sav, STATA: library.read_dta, SAS: library.read_sas7bdat}[ending]
+    reader = {
+        SPSS: library.read_sav,
+        STATA: library.read_dta,
+        SAS: library.read_sas7bdat,
+        TRANSPORT: library.read_xport,
+    }[ending]
+    codes_too = {} if ending == TRANSPORT else {"user_missing": True}
     try:
-        raw, meta = reader(path, user_missing=True, dates_as_pandas_datetime=True)
+        raw, meta = reader(path, dates_as_pandas_datetime=True, **codes_too)
     except (library.ReadstatError, library.PyreadstatError) as error:
         raise FileError(
             f"Cannot read {path}: it is not a whole {ending[1:]} file ({error}). Check the file."
+        ) from error
+    except OverflowError as error:
+        raise FileError(
+            f"Cannot read {path}: it has a date that is out of range ({error}). Correct it, or the "
+            "format of its column."
         ) from error
     coded = np.column_stack(
         [_coded(raw[name], meta) for name in raw] or [np.zeros((len(raw), 0), bool)]
