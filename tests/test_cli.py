@@ -591,3 +591,27 @@ def test_a_self_check_that_cannot_be_made_is_refused_before_the_work(options, tm
     asked = ["impute", "nowhere.csv", tmp_path / "out.csv", "-m", "", "--self-check", *options]
     assert run(*asked) == 2
     assert "--self-check is for values that need no draws" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["survey.csv"], "Start with: diffjoint inspect survey.csv"),
+        (["my file.csv"], "Start with: diffjoint inspect 'my file.csv'"),
+        (["report", "survey.csv"], "-m auto --report FILE"),
+        (["imput", "a.csv"], "No such command 'imput'. Did you mean impute?"),
+        (["inspect", "a.xlsx"], "Save the sheet as CSV"),
+    ],
+)
+def test_a_first_try_that_fails_is_told_how_to_go_on(arguments, words, capsys):
+    assert run(*arguments) == 2
+    assert words in " ".join(capsys.readouterr().err.split())
+
+
+def test_help_names_the_first_step_first_and_flags_without_a_value(capsys):
+    assert run("--help") == 0
+    shown = capsys.readouterr().out
+    assert shown.index("inspect") < shown.index("impute")
+    assert run("impute", "--help") == 0
+    line = next(text for text in capsys.readouterr().out.splitlines() if "--self-check" in text)
+    assert "bool" not in line

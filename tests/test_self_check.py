@@ -12,6 +12,7 @@ from diffjoint import SelectiveImputer, SelfCheck, self_check
 from diffjoint.detect import learn_evidence
 from diffjoint.errors import InputError
 from diffjoint.progress import Silence
+from diffjoint.verdict import on_values
 from tests.conftest import TINY, TINY_INPAINT
 
 
@@ -82,6 +83,8 @@ def test_calls_are_made_again_under_other_assumptions(checked):
         "threshold 0.7",
         "another seed",
         "loss rate x 0.5",
+        "loss rate x 0.75",
+        "loss rate x 1.25",
         "loss rate x 1.5",
     ]
     assert calls.loc["as now (threshold 0.5)", "flipped"] == 0.0
@@ -207,14 +210,23 @@ def test_verdicts_follow_the_numbers(checked):
     assert "is off by more than chance explains in spouse (30.0 points)" in str(off)
     still = replace(check, calls=check.calls.assign(flipped=0.0))
     assert "Calls are steady: at most 0%" in str(still)
-    moved = check.calls.assign(flipped=np.where(check.calls["change"] == "loss rate x 0.5", 0.4, 0))
-    assert "40% of them change with loss rate x 0.5. Find out how" in str(
-        replace(check, calls=moved)
-    )
+    for change, words in (
+        ("loss rate x 0.5", "Calls are steady: at most 0%"),
+        ("loss rate x 0.5", "They rest on the loss rate: 40% would change with loss rate x 0.5."),
+        ("loss rate x 1.25", "Calls are not steady: 40% change with loss rate x 1.25. Find out"),
+        ("another seed", "40% change with another seed. Look at the cells to review"),
+    ):
+        flipped = np.where(check.calls["change"] == change, 0.4, 0.0)
+        assert words in str(replace(check, calls=check.calls.assign(flipped=flipped)))
     assert "better than mean or mode in 6 of 6 columns." in str(
         replace(check, values=check.values.assign(is_better=True, n_cells=50))
     )
     assert "too few could be hidden" in str(replace(check, values=check.values.assign(n_cells=3)))
+
+
+def test_names_with_commas_are_told_apart():
+    frame = pd.DataFrame({"column": ["a, b", "c"], "n_cells": 50, "is_better": False})
+    assert on_values(frame).endswith('not in "a, b", c: do not trust their values.')
 
 
 def test_a_check_is_plain_data(checked):

@@ -1,5 +1,6 @@
 """The command line: arguments and files; the work is done elsewhere."""
 
+import difflib
 import functools
 import json
 import math
@@ -22,6 +23,7 @@ import typer
 from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
+from typer.core import TyperGroup
 
 from diffjoint import __version__
 from diffjoint.config import (
@@ -90,8 +92,20 @@ BY_OPTIONS = (
 RUN_FAILED = 1
 WRONG_USE = 2
 
+
+class _Commands(TyperGroup):
+    """The commands; a file, or a part of another command, in their place gets a word on it."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        name = args[0]
+        if name not in self.commands and not name.startswith("-"):
+            _fail(_not_a_command(name, list(self.commands)), WRONG_USE)
+        return super().resolve_command(ctx, args)
+
+
 app = typer.Typer(
     name="diffjoint",
+    cls=_Commands,
     help=(
         "Selective imputation: fill the cells that were lost, keep those that are missing for a "
         "reason."
@@ -118,12 +132,17 @@ In = Annotated[
     str,
     typer.Argument(
         metavar="IN",
-        help="CSV, TSV, Parquet, Feather, SPSS, Stata or SAS; - for CSV on standard input.",
+        help="The table: a CSV, TSV, Parquet, Feather, SPSS, Stata or SAS file; - for CSV on "
+        "standard input.",
     ),
 ]
 Out = Annotated[
     str,
-    typer.Argument(metavar="OUT", help="Likewise, by its ending; - for CSV on standard output."),
+    typer.Argument(
+        metavar="OUT",
+        help="Where to write the completed table, in the format that its ending names; - for CSV "
+        "on standard output.",
+    ),
 ]
 ModelPath = Annotated[
     Path, typer.Argument(metavar="MODEL", help="File that fit or --model-out wrote.")
@@ -221,6 +240,7 @@ SelfCheckOption = Annotated[
     bool,
     typer.Option(
         "--self-check",
+        metavar="",
         help="Say what to trust, here and in the report: hide cells that are there and fill them "
         "again, and call cells under other assumptions. Takes about as long as the fit.",
     ),
@@ -265,8 +285,23 @@ MemoryLimit = Annotated[
 Device = Annotated[str, typer.Option(help="auto, cpu or cuda.")]
 Threads = Annotated[int | None, typer.Option(help="Threads to use.")]
 Quiet = Annotated[
-    bool, typer.Option("--quiet", "-q", help="Say nothing unless something is wrong.")
+    bool,
+    typer.Option("--quiet", "-q", metavar="", help="Say nothing unless something is wrong."),
 ]
+
+
+def _not_a_command(name: str, commands: list[str]) -> str:
+    """What was meant, as far as that can be told."""
+    if Path(name).suffix or Path(name).exists():
+        return f"A command comes before the file. Start with: diffjoint inspect {shlex.quote(name)}"
+    if name in ("report", "review", "self-check"):
+        return (
+            f"The {name} is an option of impute: diffjoint impute survey.csv completed.csv -m auto "
+            f"--{name}{' FILE' if name != 'self-check' else ''}"
+        )
+    near = difflib.get_close_matches(name, commands, 1)
+    meant = f" Did you mean {near[0]}?" if near else ""
+    return f"No such command {name!r}.{meant} There are {', '.join(commands)}."
 
 
 def _explaining_errors(command: Callable[P, None]) -> Callable[P, None]:
@@ -288,11 +323,59 @@ def _explaining_errors(command: Callable[P, None]) -> Callable[P, None]:
 
 @app.callback(invoke_without_command=True)
 def _main(
-    version: Annotated[bool, typer.Option("--version", help="Show the version.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", metavar="", help="Show the version.")
+    ] = False,
 ) -> None:
     if version:
         typer.echo(f"diffjoint {__version__}")
         raise typer.Exit
+
+
+@app.command(
+    "inspect",
+    epilog=(
+        "Examples:\n\n"
+        "[bold]diffjoint inspect survey.csv[/bold]\n\n"
+        "[bold]diffjoint inspect survey.csv --na-values '?,-99' --json[/bold]"
+    ),
+)
+@_explaining_errors
+def inspect_file(
+    source: In,
+    kinds: Kinds = None,
+    na_values: NaValues = None,
+    encoding: Encoding = "utf-8",
+    rows: Annotated[
+        int | None,
+        typer.Option(
+            min=100,
+            help=f"Rows that the evidence is taken from, at most; {MOST_ROWS:,} if not given, and "
+            "fewer in wide tables.",
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", metavar="", help="Print JSON.")] = False,
+    quiet: Quiet = False,
+) -> None:
+    """Look at a table first: what is missing, what it may mean, and what to run next."""
+    file = _read(source, na_values, encoding)
+    chosen = dict(_pair("--kind", text) for text in kinds or [])
+    carried = dict.fromkeys(file.carried, "pass-through")
+    with nullcontext(Silence()) if quiet or as_json else ProgressBar(console) as progress:
+        found = inspect(file.table, {**carried, **chosen}, most_rows=rows, progress=progress)
+    given = [part for text in kinds or [] for part in ("--kind", text)]
+    given += ["--encoding", encoding] if encoding != "utf-8" else []
+    tokens = NA_VALUES if na_values is None else tuple(na_values.split(","))
+    commands = next_commands(found, file, source, given, tokens)
+    if as_json:
+        following = [{"why": why, "command": command} for why, command in commands]
+        typer.echo(json.dumps({**found.to_dict(), "next": following}, indent=2))
+        return
+    screen = Console()
+    show_inspection(found, screen)
+    for why, command in commands:
+        screen.print(f"\n{why}:", style="bold", markup=False, highlight=False)
+        screen.print(f"  {command}", markup=False, highlight=False, soft_wrap=True)
 
 
 @app.command(
@@ -336,7 +419,7 @@ def impute(
     threads: Threads = None,
     quiet: Quiet = False,
 ) -> None:
-    """Learn a table and complete it in one go."""
+    """Learn a table and complete it in one go, with a report if asked for."""
     if self_check:
         _check_checkable(preset, detector, settings)
     _check_outputs(out, mask_out, proba_out, uncertainty_out, review, model_out, report=report)
@@ -469,52 +552,6 @@ def transform(
     _write_report(imputer, source, file, report, result, check, known, quiet)
 
 
-@app.command(
-    "inspect",
-    epilog=(
-        "Examples:\n\n"
-        "[bold]diffjoint inspect survey.csv[/bold]\n\n"
-        "[bold]diffjoint inspect survey.csv --na-values '?,-99' --json[/bold]"
-    ),
-)
-@_explaining_errors
-def inspect_file(
-    source: In,
-    kinds: Kinds = None,
-    na_values: NaValues = None,
-    encoding: Encoding = "utf-8",
-    rows: Annotated[
-        int | None,
-        typer.Option(
-            min=100,
-            help=f"Rows that the evidence is taken from, at most; {MOST_ROWS:,} if not given, and "
-            "fewer in wide tables.",
-        ),
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-    quiet: Quiet = False,
-) -> None:
-    """Look at a table first: what is missing, what it may mean, and what to run next."""
-    file = _read(source, na_values, encoding)
-    chosen = dict(_pair("--kind", text) for text in kinds or [])
-    carried = dict.fromkeys(file.carried, "pass-through")
-    with nullcontext(Silence()) if quiet or as_json else ProgressBar(console) as progress:
-        found = inspect(file.table, {**carried, **chosen}, most_rows=rows, progress=progress)
-    given = [part for text in kinds or [] for part in ("--kind", text)]
-    given += ["--encoding", encoding] if encoding != "utf-8" else []
-    tokens = NA_VALUES if na_values is None else tuple(na_values.split(","))
-    commands = next_commands(found, file, source, given, tokens)
-    if as_json:
-        following = [{"why": why, "command": command} for why, command in commands]
-        typer.echo(json.dumps({**found.to_dict(), "next": following}, indent=2))
-        return
-    screen = Console()
-    show_inspection(found, screen)
-    for why, command in commands:
-        screen.print(f"\n{why}:", style="bold", markup=False, highlight=False)
-        screen.print(f"  {command}", markup=False, highlight=False, soft_wrap=True)
-
-
 @app.command()
 @_explaining_errors
 def demo(
@@ -558,7 +595,9 @@ def simulate(
         typer.Option(metavar="DIR", help="Folder of the real tables, instead of $DIFFJOINT_DATA."),
     ] = None,
     ending: Annotated[str, typer.Option("--format", help="csv, tsv, parquet or feather.")] = "csv",
-    list_worlds: Annotated[bool, typer.Option("--list", help="Show all worlds.")] = False,
+    list_worlds: Annotated[
+        bool, typer.Option("--list", metavar="", help="Show all worlds.")
+    ] = False,
     quiet: Quiet = False,
 ) -> None:
     """Make a table whose truth is known: what was observed, what is true, which cells are what."""
@@ -614,7 +653,7 @@ def score(
     ] = None,
     na_values: NaValues = None,
     encoding: Encoding = "utf-8",
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", metavar="", help="Print JSON.")] = False,
 ) -> None:
     """Judge a completed table against a world's truth."""
     check_choice("--split", split, ("all", "train", "test"))

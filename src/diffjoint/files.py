@@ -36,6 +36,7 @@ STANDARD_STREAM = "-"
 _DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 _PARQUET = (".parquet", ".pq")
 _FEATHER = (".feather", ".arrow")
+_SPREADSHEETS = (".xlsx", ".xls", ".xlsm", ".ods")
 _NUMBER = re.compile(r"[+-]?(0|[1-9]\d*)?(\.\d*)?([eE][+-]?\d+)?")
 _WHOLE = re.compile(r"[+-]?\d{1,18}")
 _DATE_FORMATS = (
@@ -184,9 +185,11 @@ def check_ending(path: str, *, to_write: bool = False) -> str:
     if ending in READABLE:
         require_pyreadstat(path)
     if ending not in endings:
+        advice = "Rename the file, or use - for CSV on standard input and output."
+        if ending in _SPREADSHEETS:
+            advice = "Save the sheet as CSV (UTF-8), with one line of column names, and pass that."
         raise InputError(
-            f"The name of a table file must end in {', '.join(endings)}; got {path!r}. Rename the "
-            "file, or use - for CSV on standard input and output."
+            f"The name of a table file must end in {', '.join(endings)}; got {path!r}. {advice}"
         )
     return ending
 

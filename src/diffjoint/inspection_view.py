@@ -90,7 +90,9 @@ def _blocks(found: Inspection) -> RichTable:
     shown = _table("columns", "all empty", "any empty")
     for block in found.blocks[:MOST_SHOWN]:
         more = len(block.columns) - MOST_NAMES
-        names = ", ".join(block.columns[:MOST_NAMES]) + (f", and {more} more" if more > 0 else "")
+        names = ", ".join(map(_quoted, block.columns[:MOST_NAMES])) + (
+            f", and {more} more" if more > 0 else ""
+        )
         shown.add_row(_text(names, 200), f"{block.n_rows:,} rows", f"{block.n_any:,} rows")
     return shown
 
@@ -110,10 +112,23 @@ def _evidence(found: Inspection) -> Iterator[RenderableType]:
         style = "bold" if column.is_candidate else ""
         shown.add_row(_text(column.name), *cells, column.reason, style=style)
     yield shown
-    names = ", ".join(map(str, found.mm_columns)) or "none: losses explain every empty cell"
+    yield Text(
+        "excess: empty beyond what other columns lose. AUC: how well the rest of the row tells who "
+        "is empty (0.5: not at all). p: how likely losses alone look like this.",
+        style="dim",
+    )
+    names = (
+        ", ".join(_quoted(str(label)) for label in found.mm_columns)
+        or "none: losses explain every empty cell"
+    )
     yield _text(f"Candidates: {names}.", 2_000)
     if found.n_rows_judged < found.n_rows:
         yield Text(f"Judged on {found.n_rows_judged:,} of the {found.n_rows:,} rows.")
+
+
+def _quoted(name: str) -> str:
+    """A name, in quotes if it has a comma and would look like two."""
+    return f'"{name}"' if "," in name else name
 
 
 def _text(text: str, most: int = 40) -> Text:

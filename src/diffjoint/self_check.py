@@ -21,8 +21,10 @@ from diffjoint.state import JointSpace, Observation
 from diffjoint.table import Column
 from diffjoint.verdict import (
     ALL,
+    FAR_FACTORS,
     FEWEST_CELLS,
     LOSS_RATE,
+    NEAR_FACTORS,
     SEED,
     THRESHOLD,
     all_together,
@@ -37,7 +39,6 @@ MOST_ROWS, FEWEST_ROWS, MOST_CELLS = 10_000, 2_000, 400_000
 FEWEST_HIDDEN, MOST_HIDDEN, USUAL_HIDDEN = 0.02, 0.3, 0.1
 """Share of the observed cells to hide: at least, at most, and where nothing tells the loss rate."""
 THRESHOLDS = (0.3, 0.4, 0.5, 0.6, 0.7)
-LOSS_FACTORS = (0.5, 1.5)
 MOST_LOST = 0.95
 ENOUGH_ERRORS, LEAST_GAIN = 2.0, 0.05
 """What is better than the mean or mode: by so many standard errors, and by so much of its error."""
@@ -313,7 +314,7 @@ def _changes(
     again = relearn()
     if again is not None:
         yield from told(SEED, again.probability(observation) > threshold)
-    for factor in LOSS_FACTORS:
+    for factor in sorted((*NEAR_FACTORS, *FAR_FACTORS)):
         scaled = {j: min(factor * rate, MOST_LOST) for j, rate in rates.items()}
         moved = belief.at_loss_rate(observation, scaled, folds)
         yield from told(

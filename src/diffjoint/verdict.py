@@ -13,6 +13,8 @@ OFF = 0.03
 STEADY = 0.05
 """Share of the calls that may change for calls to be called steady."""
 MOST_NAMED = 5
+NEAR_FACTORS, FAR_FACTORS = (0.75, 1.25), (0.5, 1.5)
+"""Loss rates to try. At half the rate, cells that seem lost by the rate alone become even odds."""
 LOSS_RATE, SEED, THRESHOLD = "loss rate", "another seed", "threshold"
 """What the names of changes begin with."""
 ADVICE = {
@@ -47,7 +49,10 @@ def on_missing(missing: pd.DataFrame) -> str:
     errors = missing["calibration_error"]
     off = missing[errors - missing["by_chance"] > OFF]
     if len(off):
-        listed = [f"{column} ({_points(e)})" for column, e in _pairs(off, "calibration_error")]
+        listed = [
+            f"{_quoted(column)} ({_points(error)})"
+            for column, error in _pairs(off, "calibration_error")
+        ]
         words = (
             "P(missing), which calls rest on, is off by more than chance explains in "
             f"{_named(listed)}: take probabilities there for an order of the cells, not at their "
@@ -63,7 +68,7 @@ def on_missing(missing: pd.DataFrame) -> str:
         return words
     return (
         f"{words} Lost cells that look meaningful are kept as NA: so would be {_percent(share)} of "
-        f"the observed cells of {column}, had they been lost, the most of all columns."
+        f"the observed cells of {_quoted(column)}, had they been lost, the most of all columns."
     )
 
 
@@ -72,17 +77,35 @@ def on_calls(calls: pd.DataFrame) -> str:
     together = all_together(calls).dropna()
     if not len(together):
         return "No cell may be meaningful, so that there is no call to change."
-    change, most = max(_pairs(together, "flipped", by="change"), key=_second)
+    changes = _pairs(together, "flipped", by="change")
+    far_names = [f"{LOSS_RATE} x {factor:g}" for factor in FAR_FACTORS]
+    change, most = max((pair for pair in changes if pair[0] not in far_names), key=_second)
     if most <= STEADY:
-        return (
+        words = (
             f"Calls are steady: at most {_percent(most)} of them change with another threshold "
-            "(0.3 to 0.7), another seed, or a loss rate half or one and a half times as high."
+            "(0.3 to 0.7), another seed, or a loss rate a quarter lower or higher."
         )
+    else:
+        advice = next(words for start, words in ADVICE.items() if change.startswith(start))
+        where = _where(calls, change)
+        words = f"Calls are not steady: {_percent(most)} change with {change}{where}. {advice}"
+    far = [pair for pair in changes if pair[0] in far_names and pair[1] > STEADY]
+    if not far:
+        return words
+    change, most = max(far, key=_second)
+    return (
+        f"{words} They rest on the loss rate: {_percent(most)} would change with {change}"
+        f"{_where(calls, change)}. If you know how often cells get lost, say so (loss_rate)."
+    )
+
+
+def _where(calls: pd.DataFrame, change: str) -> str:
+    """The column in which most calls change, if there are several."""
     by_column = calls[calls["change"] == change].iloc[1:].dropna()
+    if len(by_column) < 2:
+        return ""
     column, share = max(_pairs(by_column, "flipped"), key=_second)
-    where = f": most in {column} ({_percent(share)})" if len(by_column) > 1 else ""
-    advice = next(words for start, words in ADVICE.items() if change.startswith(start))
-    return f"Calls are not steady: {_percent(most)} of them change with {change}{where}. {advice}"
+    return f", most in {_quoted(column)} ({_percent(share)})"
 
 
 def all_together(calls: pd.DataFrame) -> pd.DataFrame:
@@ -100,7 +123,13 @@ def _second(pair: tuple[str, float]) -> float:
 
 def _named(names: Sequence[str]) -> str:
     more = len(names) - MOST_NAMED
-    return ", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+    shown = [_quoted(name) for name in names[:MOST_NAMED]]
+    return ", ".join(shown) + (f" and {more} more" if more > 0 else "")
+
+
+def _quoted(name: str) -> str:
+    """A name, in quotes if it has a comma and would look like two."""
+    return f'"{name}"' if "," in name else name
 
 
 def _points(error: float) -> str:

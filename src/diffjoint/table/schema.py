@@ -346,7 +346,10 @@ def _nothing_observed(name: str) -> InputError:
 
 
 def _wrong_kind(series: nw.Series[Any], name: str, kind: Kind) -> InputError:
+    written = ""
+    if kind is Kind.DATETIME and series.dtype == nw.String:
+        written = " Dates in text are read if all are written like 2024-03-31."
     return InputError(
-        f"column_kinds says that '{name}' is {kind}; its dtype is {series.dtype}. "
+        f"column_kinds says that '{name}' is {kind}; its dtype is {series.dtype}.{written} "
         "Convert the column, or choose another kind."
     )
