@@ -242,7 +242,7 @@ SelfCheckOption = Annotated[
         "--self-check",
         metavar="",
         help="Say what to trust, here and in the report: hide cells that are there and fill them "
-        "again, and call cells under other assumptions. Takes about as long as the fit.",
+        "again, and call cells under other assumptions. Takes no longer than the fit.",
     ),
 ]
 Set = Annotated[

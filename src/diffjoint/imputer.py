@@ -498,8 +498,8 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         title : str
             The page's heading.
         self_check : bool or SelfCheck
-            True: the page also says what to trust, by :meth:`self_check`, which takes about as
-            long as fitting. One that is at hand is shown as it is.
+            True: the page also says what to trust, by :meth:`self_check`, which takes no
+            longer than fitting. One that is at hand is shown as it is.
         known_meaningful, known_lost : as in ``fit``, of this table
 
         Returns
