@@ -19,6 +19,7 @@ def test_a_column_without_hidden_cells_has_no_score():
     check["values"][0] |= {"n_cells": 0, "score": float("nan"), "mean_or_mode": float("nan")}
     (line,) = summarize_check(check, set()).values
     assert (line.score, line.usual, line.error_left) == ("", "", None)
+    assert not line.is_told
 
 
 def test_a_mode_that_is_always_right_leaves_nothing_to_compare():

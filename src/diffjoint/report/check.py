@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from math import isnan
 from typing import Any
 
+from diffjoint.verdict import FEWEST_CELLS
+
 ACCURACY = "accuracy"
 
 
@@ -23,6 +25,8 @@ class ValueLine:
         What is left of the mean's or mode's error; 1: all of it. None: that had none.
     is_better : bool
         By more than chance explains.
+    is_told : bool
+        Whether enough cells were hidden to tell.
     is_filled : bool
         Whether a cell of the column was filled in at all.
     """
@@ -33,6 +37,7 @@ class ValueLine:
     usual: str
     error_left: float | None
     is_better: bool
+    is_told: bool
     is_filled: bool
 
 
@@ -139,6 +144,7 @@ def _value(record: Mapping[str, Any], is_filled: bool) -> ValueLine:
         "" if isnan(usual) else words.format(usual),
         errors[0] / errors[1] if record["n_cells"] and errors[1] > 0 else None,
         record["is_better"],
+        record["n_cells"] >= FEWEST_CELLS,
         is_filled,
     )
 
