@@ -9,7 +9,8 @@ from rich.console import Console
 
 from diffjoint import SelectiveImputer
 from diffjoint.config import settings_for
-from diffjoint.effort import evidence_units, fit_units, n_evidence_steps, value_units
+from diffjoint.effort import evidence_units, fit_units, value_units
+from diffjoint.evidence import n_folds_of_all
 from diffjoint.model_update import training_units
 from diffjoint.progress import ProgressBar, Scaled, progress_bar
 from tests.conftest import FEW_CELLS, TINY, TINY_INPAINT
@@ -134,7 +135,7 @@ class Network:
 
 @pytest.mark.parametrize(
     ("n_rows", "evidence", "values", "training"),
-    [(5_000, 3.90, 0.48, 14.99), (14_000, 7.59, 0.74, 15.10)],
+    [(5_000, 3.92, 0.39, 15.29), (14_000, 6.53, 0.73, 16.94)],
 )
 def test_time_left_is_right_within_a_third_after_a_tenth_of_the_work(
     n_rows, evidence, values, training
@@ -145,7 +146,7 @@ def test_time_left_is_right_within_a_third_after_a_tenth_of_the_work(
     bar.begin(fit_units(table, table, settings, by_evidence=True, n_passes=1))
     one_epoch = training_units(n_rows, settings) / settings.max_epochs
     steps = [
-        (n_evidence_steps(table), evidence, Scaled(bar, evidence_units(table, settings)), 1),
+        (n_folds_of_all(n_rows, 3), evidence, Scaled(bar, evidence_units(table, settings)), 1),
         (table.n_columns, values, Scaled(bar, value_units(table, settings)), 1),
         (settings.max_epochs, training, bar, one_epoch),
     ]

@@ -135,7 +135,7 @@ def learn_evidence(
         names=[column.name for column in space.schema.modelled],
         seed=seed % 2**32,
         for_draws=for_draws,
-        tick=lambda: progress.advance(1),
+        tick=progress.advance,
     )
     return EvidenceBelief(evidence)
 

@@ -2,7 +2,7 @@
 
 from diffjoint.evidence.candidates import FALSE_FIND_RATE, TOO_FEW, Candidate, find_candidates
 from diffjoint.evidence.column import Judged
-from diffjoint.evidence.detector import Evidence, at_loss_rate, gather, n_folds_for
+from diffjoint.evidence.detector import Evidence, at_loss_rate, gather, n_folds_of_all
 from diffjoint.evidence.packing import pack, unpack
 from diffjoint.evidence.why import Why, why
 
@@ -16,7 +16,7 @@ __all__ = [
     "at_loss_rate",
     "find_candidates",
     "gather",
-    "n_folds_for",
+    "n_folds_of_all",
     "pack",
     "unpack",
     "why",

@@ -123,11 +123,15 @@ class ColumnEvidence:
 def judges(
     folds: NDArray[np.int64], n_folds: int
 ) -> Iterator[tuple[int, NDArray[np.intp], Values]]:
-    """Folds that judge any row, with the rows that each judges and the weight of its word."""
+    """Folds that judge any row, with the rows that each judges and the weight of its word.
+
+    Fewer folds than rows were dealt into take several of them together.
+    """
+    is_new = folds == NEW
     for fold in range(n_folds):
-        rows = np.flatnonzero((folds == fold) | (folds == NEW))
+        rows = np.flatnonzero(is_new | (folds % n_folds == fold))
         if len(rows):
-            yield fold, rows, np.where(folds[rows] == NEW, 1.0 / n_folds, 1.0)
+            yield fold, rows, np.where(is_new[rows], 1.0 / n_folds, 1.0)
 
 
 def fit_column(
@@ -153,6 +157,8 @@ def fit_column(
         Whether the column's own cell is.
     folds : array of shape (n_rows,)
         No row is judged by trees that have learnt from it.
+    n_folds : int
+        Trees to grow; if fewer than there are folds, each is for several of them.
     scores : array of shape (n_rows, n_columns)
         What losses may depend on, see :mod:`diffjoint.evidence.losses`.
     loss : LossModel or Sought
@@ -161,6 +167,7 @@ def fit_column(
         Whether masks are drawn from it. A small share that is noise does little to a probability,
         but it draws cells as meaningful beside others that rule it out.
     """
+    folds = folds % n_folds
     trees = learn_in_folds(features, is_missing, n_levels, folds, n_folds, seed)
     logits = _logits(trees, features, folds)
     if isinstance(loss, Sought):

@@ -20,7 +20,8 @@ from diffjoint.evidence.correction import find_correction
 from diffjoint.evidence.losses import Scores, find_drivers, steepness
 from diffjoint.keys import row_keys
 
-N_FOLDS, N_FOLDS_LARGE, LARGE = 10, 3, 50_000
+N_FOLDS, FEW_FOLDS, LARGE = 10, 3, 50_000
+"""Folds of a table; of a large one, and of what masks are drawn from, few will do."""
 N_TYPICAL = 256
 """Cells of each column that are kept to tell what other rows hold."""
 FEWEST = 20
@@ -182,7 +183,7 @@ def gather(
     names: Sequence[str] = (),
     seed: int = 0,
     for_draws: bool = True,
-    tick: Callable[[], object] = lambda: None,
+    tick: Callable[[int], object] = lambda n_folds: None,
 ) -> Evidence:
     """Learn from a table which of its missing cells are meaningful.
 
@@ -207,7 +208,8 @@ def gather(
     for_draws : bool
         Whether masks will be drawn. If not, columns are not learnt again in turn.
     tick : callable
-        Called when a searched column has been learnt: each alone, all but the first again in turn.
+        Called with the number of folds when a searched column has been learnt: each alone, all but
+        the first again in turn.
     """
     searched = sorted(searched)
     others = np.array([j for j in range(values.shape[1]) if j not in searched], dtype=np.int64)
@@ -235,7 +237,7 @@ def gather(
         )
         judged = alone.judge(rest, folds, scored)
         columns[j] = _corrected(alone, judged, gaps[:, j], looked_up[:, j])
-        tick()
+        tick(n_folds)
     flat = [j for j in searched if _is_flat(columns[j], j, values, gaps, folds, scored, levels[j])]
     doubts += _doubts_on_levels([names[j] if names else f"column {j}" for j in flat])
     evidence = Evidence(
@@ -291,7 +293,12 @@ def at_loss_rate(
 
 def n_folds_for(n_rows: int) -> int:
     """Folds of a table with so many rows."""
-    return N_FOLDS_LARGE if n_rows > LARGE else N_FOLDS
+    return FEW_FOLDS if n_rows > LARGE else N_FOLDS
+
+
+def n_folds_of_all(n_rows: int, n_searched: int) -> int:
+    """Folds of all columns together: each learnt alone, all but the first again in turn."""
+    return n_searched * n_folds_for(n_rows) + max(n_searched - 1, 0) * FEW_FOLDS
 
 
 def folds_of(values: Values, n_folds: int) -> NDArray[np.int64]:
@@ -326,7 +333,7 @@ def _with_turns(
     known: Values,
     looked_up: Values,
     seed: int,
-    tick: Callable[[], object],
+    tick: Callable[[int], object],
 ) -> Evidence:
     """Learn each searched column again, beside a drawn mask of those before it."""
     folds, scores = folds_of(values, evidence.n_folds), evidence.scores.of(values)
@@ -342,7 +349,7 @@ def _with_turns(
                 np.concatenate([np.delete(evidence.n_levels, j), np.zeros(len(before), np.int64)]),
                 gaps[:, j],
                 folds,
-                evidence.n_folds,
+                FEW_FOLDS,
                 scores,
                 alone.loss,
                 seed,
@@ -350,7 +357,7 @@ def _with_turns(
             )
             judged = beside.judge(features, folds, scores)
             in_turn[j] = _corrected(beside, judged, gaps[:, j], looked_up[:, j])
-            tick()
+            tick(FEW_FOLDS)
         likely = in_turn[j].judge(features, folds, scores).probability
         likely = np.where(np.isnan(known[:, j]), likely, known[:, j])
         meaningful[:, j] = gaps[:, j] & (uniform[:, j] < likely)

@@ -27,6 +27,7 @@ def pack(evidence: Evidence) -> Arrays:
         arrays |= end_to_end(name, [knots for column in columns for knots in getattr(column, name)])
     for name in ("drivers", "weights"):
         arrays |= end_to_end(f"loss.{name}", [getattr(column.loss, name) for column in columns])
+    arrays["n_trees"] = np.array([len(column.trees) for column in columns], dtype=np.int64)
     arrays["correction"] = np.array([(column.slope, column.shift) for column in columns])
     arrays["loss.bias"] = np.array([column.loss.bias for column in columns])
     return arrays | pack_trees([grown for column in columns for grown in column.trees])
@@ -34,22 +35,21 @@ def pack(evidence: Evidence) -> Arrays:
 
 def unpack(arrays: Arrays) -> Evidence:
     """The evidence that :func:`pack` made arrays of."""
-    n_folds = int(arrays["n_folds"][0])
     trees = unpack_trees(arrays)
     drivers, weights = apart(arrays, "loss.drivers"), apart(arrays, "loss.weights")
     biases = arrays["loss.bias"].tolist()
     losses = [LossModel(*loss) for loss in zip(drivers, weights, biases, strict=True)]
     excess, mm_rate = apart(arrays, "excess"), apart(arrays, "mm_rate")
-    columns = []
-    for i, loss in enumerate(losses):
-        own = slice(i * n_folds, (i + 1) * n_folds)
+    columns, ends = [], np.cumsum(arrays["n_trees"]).tolist()
+    for i, (loss, start, end) in enumerate(zip(losses, [0, *ends], ends, strict=False)):
+        own = slice(start, end)
         slope, shift = arrays["correction"][i].tolist()
         knots = tuple(excess[own]), tuple(mm_rate[own])
         columns.append(ColumnEvidence(tuple(trees[own]), loss, *knots, slope, shift))
     searched = arrays["searched"].tolist()
     return Evidence(
         n_levels=arrays["n_levels"],
-        n_folds=n_folds,
+        n_folds=int(arrays["n_folds"][0]),
         scores=Scores(tuple(apart(arrays, "level_scores")), arrays["centre"], arrays["spread"]),
         drivers=tuple(arrays["drivers"].tolist()),
         columns=dict(zip(searched, columns[: len(searched)], strict=True)),
