@@ -241,7 +241,7 @@ def test_boosted_trees_keep_to_the_threads_too(survey):
 
     seen = []
     with threadpool_limits(2):
-        imputer(n_threads=1, callback=lambda _: seen.append(open_mp())).fit(survey)
+        imputer(n_threads=np.int64(1), callback=lambda _: seen.append(open_mp())).fit(survey)
         assert open_mp() == {2}
     assert seen
     assert set().union(*seen) == {1}

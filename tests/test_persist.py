@@ -178,3 +178,17 @@ def test_facts_are_json_not_pickle(saved):
     header = json.loads(saved[1].read_bytes()[8 : 8 + header_length])
     facts = json.loads(header["__metadata__"]["diffjoint"])["facts"]
     assert facts["mm_columns"] == ["age", "town"]
+
+
+def test_rows_that_repeat_others_are_judged_as_before_saving(tmp_path):
+    """Repeats are told apart by their order in the table, which fit must not change."""
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.integers(0, 2, (400, 4)), columns=list("abcd")).astype(float)
+    table["d"] = table["d"].where(table["a"] == 1)
+    table = table.mask(rng.random(table.shape) < 0.15)
+    imputer = SelectiveImputer(["d"], **TINY, random_state=0).fit(table)
+    path = tmp_path / "repeats.diffjoint"
+    imputer.save(path)
+    pd.testing.assert_frame_equal(
+        load(path).predict_mm_proba(table), imputer.predict_mm_proba(table)
+    )

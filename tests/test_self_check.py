@@ -12,7 +12,7 @@ from diffjoint import SelectiveImputer, SelfCheck, self_check
 from diffjoint.detect import learn_evidence
 from diffjoint.errors import InputError
 from diffjoint.progress import Silence
-from diffjoint.verdict import on_values
+from diffjoint.verdict import on_missing, on_values
 from tests.conftest import TINY, TINY_INPAINT
 
 
@@ -227,6 +227,66 @@ def test_verdicts_follow_the_numbers(checked):
 def test_names_with_commas_are_told_apart():
     frame = pd.DataFrame({"column": ["a, b", "c"], "n_cells": 50, "is_better": False})
     assert on_values(frame).endswith('not in "a, b", c: do not trust their values.')
+    off = pd.DataFrame(
+        {"column": ["a, b"], "calibration_error": 0.3, "by_chance": 0.0, "false_calls": 0.0}
+    )
+    assert '""' not in on_missing(off)
+
+
+def test_new_rows_are_checked_by_what_fit_had_learnt(checked):
+    """Thirty rows say nothing of what another seed or loss rate would make of the fit."""
+    imputer, _, _ = checked
+    new = imputer.self_check(table_of(30, seed=1))
+    assert any("not those of fit" in note for note in new.notes)
+    assert new.calls["change"].str.contains("threshold").all()
+    assert "seed" not in new.verdicts[2]
+    follows = imputer.self_check(table_of(300, seed=2)).values.set_index("column").loc["follows"]
+    assert follows["is_better"]
+
+
+def test_a_column_that_is_empty_in_new_rows_is_not_scored(checked):
+    imputer, _, _ = checked
+    new = table_of(60, seed=1).assign(sign=None, noise=np.nan)
+    scores = imputer.self_check(new).values.set_index("column")
+    assert scores.loc[["sign", "noise"], "score"].isna().all()
+    assert not scores.loc[["sign", "noise"], "is_better"].any()
+
+
+def test_a_wrapped_imputer_is_checked_where_a_level_is_never_seen(monkeypatch):
+    table = table_of(400)
+    table["rare"] = np.where(np.arange(400) == 7, "once", None)
+    imputer = SelectiveImputer(["spouse", "rare"], imputer=SimpleImputer(), random_state=0)
+    with pytest.warns(UserWarning, match="judged by how often"):
+        imputer.fit(table)
+    monkeypatch.setattr(self_check, "MOST_ROWS", 50)
+    scores = imputer.self_check(table).values.set_index("column")
+    assert np.isnan(scores.loc["rare", "score"])
+    assert np.isfinite(scores.loc["follows", "score"])
+
+
+def test_a_column_without_any_error_is_to_be_trusted():
+    right = np.zeros(50)
+    assert self_check._is_better(right, right)
+    assert not self_check._is_better(right[:5], right[:5]), "too few to tell"
+
+
+class Counted(Silence):
+    """Units that were said to come, and those that came."""
+
+    total = done = 0.0
+
+    def begin(self, total):
+        self.total = total
+
+    def advance(self, units, loss=None):
+        self.done += units
+
+
+def test_the_work_of_a_check_is_as_much_as_was_said(checked):
+    imputer, _, _ = checked
+    counted, observation = Counted(), imputer._observe(imputer._fitted_on)
+    self_check.check_table(observation, imputer._model, None, 0, counted)
+    assert counted.done == pytest.approx(counted.total)
 
 
 def test_a_check_is_plain_data(checked):

@@ -316,7 +316,7 @@ def _explaining_errors(command: Callable[P, None]) -> Callable[P, None]:
         except DiffJointError as error:
             _fail(_by_options(str(error)), RUN_FAILED)
         except KeyboardInterrupt as error:
-            _fail(str(error) or "Interrupted; nothing was written.", RUN_FAILED)
+            _fail(str(error) or "Interrupted; no file was left half written.", RUN_FAILED)
 
     return explained
 
@@ -538,6 +538,11 @@ def transform(
     """Complete a table with a model that fit saved."""
     _check_outputs(out, mask_out, proba_out, uncertainty_out, review, None, report=report)
     imputer = load(model, device=device)
+    if self_check and not imputer.settings_.is_amortised:
+        raise InputError(
+            f"--self-check is for values that need no draws; {model} was fitted with "
+            "sampler=inpaint, which draws them. Leave --self-check out."
+        )
     imputer.set_params(memory_limit=memory_limit, n_threads=threads, verbose=not quiet)
     if unseen is not None:
         imputer.set_params(unseen=unseen)

@@ -117,7 +117,7 @@ def learn_evidence(
     Parameters
     ----------
     for_draws : bool
-        Whether masks will be drawn from it, which takes about as long again.
+        Whether masks will be drawn from it, which takes a third as long again.
     """
     if not space.mm:
         return None

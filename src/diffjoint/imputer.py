@@ -59,11 +59,11 @@ from diffjoint.explain import (
     within,
 )
 from diffjoint.history import history_entry
+from diffjoint.keys import canonical_order
 from diffjoint.knowledge import Knowledge, check_labels, know
 from diffjoint.mm_fill import read_constants
 from diffjoint.model import (
     Model,
-    canonical_order,
     choose_device,
     find_gaps,
     joint_space,
@@ -979,6 +979,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         progress: Progress,
     ) -> None:
         """Become the imputer that takes its values from another one."""
+        progress.begin(1)
         values = learn_wrapped(self.imputer, observation, task.space, seed, progress)
         none = np.full((0, 2), np.nan)
         model = Model(task.space, task.settings, seed, None, none, belief, values)
@@ -1159,7 +1160,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         n_threads = torch.get_num_threads()
         torch.set_num_threads(self.n_threads or n_threads)
         try:
-            with threadpool_limits(self.n_threads):
+            with threadpool_limits(None if self.n_threads is None else int(self.n_threads)):
                 if self.verbose:
                     with progress_bar() as progress:
                         yield progress

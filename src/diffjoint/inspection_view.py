@@ -188,7 +188,10 @@ def _searched(found: Inspection) -> list[str]:
 def _infinite_codes(found: Inspection, file: TableFile) -> list[str]:
     """Infinite numbers as codes of lost cells, spelt as the file has them."""
     codes = []
+    empty = {column.name for column in found.columns if column.n_missing == found.n_rows}
     for one in found.infinite:
+        if one.column in empty:  # passed through, and so not read
+            continue
         spelt = {one.value}
         if file.text is not None:
             column = file.table[one.column].to_numpy() == float(one.value)

@@ -20,14 +20,34 @@ def row_keys(values: NDArray[np.float64], seed: int) -> NDArray[np.int64]:
     seed : int
         Keys of another seed are unrelated.
     """
+    keys = _content_keys(values, seed)
+    with np.errstate(over="ignore"):
+        keys = mix(keys + np.uint64(GOLDEN) * _occurrence(keys).astype(np.uint64))
+    return keys.view(np.int64)
+
+
+def canonical_order(values: NDArray[np.float64]) -> NDArray[np.intp]:
+    """An order of the rows that depends on what they hold, not on where they stand.
+
+    Repeats of a row stay in their order among themselves, so that each keeps its key.
+    """
+    n_rows, content = len(values), _content_keys(values, seed=0)
+    place_in_order = np.argsort(row_keys(values, seed=0), kind="stable")
+    places = np.lexsort((np.arange(n_rows), content[place_in_order]))
+    order = np.empty(n_rows, dtype=np.intp)
+    order[places] = np.lexsort((np.arange(n_rows), content))
+    return order
+
+
+def _content_keys(values: NDArray[np.float64], seed: int) -> Keys:
+    """One key per row; repeats of a row share theirs."""
     plain = np.where(np.isnan(values), np.nan, values + 0.0)
     bits = np.ascontiguousarray(plain).view(np.uint64)
     keys = np.full(len(values), seed % 2**64, dtype=np.uint64)
     with np.errstate(over="ignore"):
         for column in bits.T:
             keys = mix((keys ^ column) + np.uint64(GOLDEN))
-        keys = mix(keys + np.uint64(GOLDEN) * _occurrence(keys).astype(np.uint64))
-    return keys.view(np.int64)
+    return keys
 
 
 def keyed_uniform(keys: NDArray[np.int64], stream: int, n_columns: int) -> NDArray[np.float64]:

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
 from diffjoint.aggregate import Aggregated, Clusters, aggregate, as_expected
 from diffjoint.arrays import Cells, Values
@@ -169,11 +168,6 @@ def find_gaps(table: Table, values: Values, schema: Schema, unseen: str) -> Cell
     if unseen == "missing":
         return np.isnan(values)
     return np.column_stack([table.missing(position) for position in schema.modelled_positions])
-
-
-def canonical_order(values: Values) -> NDArray[np.intp]:
-    """An order of the rows that depends on what they hold, not on where they stand."""
-    return np.argsort(row_keys(values, seed=0), kind="stable")
 
 
 def joint_space(

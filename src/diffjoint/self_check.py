@@ -12,7 +12,7 @@ from diffjoint.arrays import Cells, Values
 from diffjoint.detect import EvidenceBelief, LossRate, learn_evidence
 from diffjoint.effort import evidence_units, value_units
 from diffjoint.errors import InputError
-from diffjoint.evidence import Judged
+from diffjoint.evidence import NEW, Judged, n_folds_for
 from diffjoint.expect import learn_values
 from diffjoint.metrics import N_CALIBRATION_BINS, calibration_error
 from diffjoint.model import Model
@@ -103,6 +103,12 @@ class SelfCheck:
         return "\n\n".join([*parts, *self.notes])
 
 
+NEW_ROWS = (
+    "These rows are not those of fit. Hidden cells were filled by what fit had learnt; what "
+    "another seed or loss rate would change can be told of the rows of fit alone."
+)
+
+
 def check_table(
     observation: Observation, model: Model, loss_rate: LossRate, seed: int, progress: Progress
 ) -> SelfCheck:
@@ -128,8 +134,11 @@ def check_table(
     observation, folds, notes = observation.take(rows), folds[rows], _notes(len(rows), n_rows)
     by_column = value_units(observation, model.settings)
     by_search = evidence_units(observation, model.settings)
-    progress.begin(model.space.n_columns * by_column + len(model.space.mm) * by_search)
-    values = _check_values(observation, model, rng, seed, Scaled(progress, by_column))
+    n_folds = len(model.space.mm) * n_folds_for(len(rows))
+    progress.begin(model.space.n_columns * by_column + n_folds * by_search)
+    is_new = bool((folds == NEW).mean() > 0.5)
+    notes += (NEW_ROWS,) if is_new else ()
+    values = _check_values(observation, model, is_new, rng, seed, Scaled(progress, by_column))
     if not isinstance(belief, EvidenceBelief):
         notes += ("No column was searched, so that there are no calls to check.",)
         return SelfCheck(values, _frame([]), _frame([]), _frame([]), notes)
@@ -144,7 +153,9 @@ def check_table(
         return learn_evidence(observation, model.space, loss_rate, again, step, for_draws=False)
 
     rates = {j: float(found.loss_rate.mean()) for j, found in judged.items()}
-    calls = list(_changes(observation, model, belief, folds, rates, relearn))
+    calls = list(_thresholds(observation, model, belief, folds))
+    if not is_new:
+        calls += _changes(observation, model, belief, folds, rates, relearn)
     return SelfCheck(values, _frame(missing), _frame(bins), _frame(calls), notes)
 
 
@@ -192,21 +203,25 @@ def hidden_share(gaps: Cells, space: JointSpace) -> float:
 def _check_values(
     observation: Observation,
     model: Model,
+    is_new: bool,
     rng: np.random.Generator,
     seed: int,
     progress: Progress,
 ) -> pd.DataFrame:
-    """Hide observed cells, learn from what is left, and fill them again."""
+    """Hide observed cells, learn from what is left, and fill them again.
+
+    Of rows that were not learnt from, hidden cells are filled by what was.
+    """
     space, truth = model.space, observation.values
     observed = observation.observed
     hidden = observed & (rng.random(truth.shape) < hidden_share(~observed, space))
     hidden &= (observed & ~hidden).any(axis=0)  # a column must keep something to learn from
     left = replace(observation, values=np.where(hidden, np.nan, truth))
-    learnt = (
-        learn_wrapped(model.expectation.imputer, left, space, seed, progress)
-        if isinstance(model.expectation, Wrapped)
-        else learn_values(left, space, seed, progress)
-    )
+    learnt = model.expectation
+    if isinstance(learnt, Wrapped) and not is_new:
+        learnt = learn_wrapped(learnt.imputer, left, space, seed, progress)
+    elif learnt is None or not is_new:
+        learnt = learn_values(left, space, seed, progress)
     filled, _ = learnt.of(left)
     return _frame(
         [
@@ -219,6 +234,7 @@ def _check_values(
 def _scored(column: Column, truth: Values, filled: Values, left: Values) -> dict[str, Any]:
     """How near the hidden cells of one column came, and how near one value for all comes."""
     known = left[~np.isnan(left)]
+    known = known if len(known) else np.zeros(1)  # then no cell was hidden, and no score is told
     if column.is_categorical:
         levels, counts = np.unique(known, return_counts=True)
         wrong = [(guess != truth).astype(float) for guess in (filled, levels[counts.argmax()])]
@@ -243,10 +259,15 @@ def _mean(cells: Values) -> float:
 
 
 def _is_better(wrong: Values, usually_wrong: Values) -> bool:
-    """Whether errors are smaller than those of one value for all, not by chance nor by a trifle."""
+    """Whether errors are smaller than those of one value for all, not by chance nor by a trifle.
+
+    Where there is no error at all, nothing can be better.
+    """
     gain = usually_wrong - wrong
     if len(gain) < FEWEST_CELLS:
         return False
+    if not wrong.any():
+        return True
     by_chance = ENOUGH_ERRORS * gain.std() / np.sqrt(len(gain))
     return bool(gain.mean() > max(by_chance, LEAST_GAIN * usually_wrong.mean()))
 
@@ -288,6 +309,18 @@ def _bins(column: Column, is_missing: Cells, judged: Judged) -> Iterator[dict[st
         }
 
 
+def _thresholds(
+    observation: Observation, model: Model, belief: EvidenceBelief, folds: Folds
+) -> Iterator[dict[str, Any]]:
+    """Calls as they are, and under other thresholds."""
+    threshold, likely = model.settings.threshold, belief.probability(observation, folds)
+    named = {f"as now ({THRESHOLD} {threshold:g})": threshold}
+    named |= {f"{THRESHOLD} {other:g}": other for other in THRESHOLDS if other != threshold}
+    for change, other in named.items():
+        called, now = likely > other, likely > threshold
+        yield from _flips(change, called, now, observation.candidates, model.space)
+
+
 def _changes(
     observation: Observation,
     model: Model,
@@ -296,21 +329,17 @@ def _changes(
     rates: dict[int, float],
     relearn: Callable[[], EvidenceBelief | None],
 ) -> Iterator[dict[str, Any]]:
-    """Calls under other thresholds, another seed, and other loss rates.
+    """Calls with another seed, and other loss rates.
 
     For another loss rate no tree is grown: how likely a cell is missing stays, and what is left
     beside other losses is found again.
     """
-    threshold, likely = model.settings.threshold, belief.probability(observation, folds)
-    now = likely > threshold
+    threshold = model.settings.threshold
+    now = belief.probability(observation, folds) > threshold
 
     def told(change: str, called: Cells) -> Iterator[dict[str, Any]]:
         return _flips(change, called, now, observation.candidates, model.space)
 
-    yield from told(f"as now ({THRESHOLD} {threshold:g})", now)
-    for other in THRESHOLDS:
-        if other != threshold:
-            yield from told(f"{THRESHOLD} {other:g}", likely > other)
     again = relearn()
     if again is not None:
         yield from told(SEED, again.probability(observation) > threshold)

@@ -107,7 +107,7 @@ class JointSpace:
     mm : tuple of int
         The searched columns, as positions among the modelled ones.
     number_scale : float
-        Standard deviation of encoded numbers.
+        Standard deviation of encoded numbers; by rank, of those that all differ.
     by_rank : bool
         Whether numbers are encoded by rank, so that draws have each column's shape; the paper
         scales them.

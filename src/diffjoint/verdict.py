@@ -50,8 +50,7 @@ def on_missing(missing: pd.DataFrame) -> str:
     off = missing[errors - missing["by_chance"] > OFF]
     if len(off):
         listed = [
-            f"{_quoted(column)} ({_points(error)})"
-            for column, error in _pairs(off, "calibration_error")
+            f"{column} ({_points(error)})" for column, error in _pairs(off, "calibration_error")
         ]
         words = (
             "P(missing), which calls rest on, is off by more than chance explains in "
@@ -81,10 +80,10 @@ def on_calls(calls: pd.DataFrame) -> str:
     far_names = [f"{LOSS_RATE} x {factor:g}" for factor in FAR_FACTORS]
     change, most = max((pair for pair in changes if pair[0] not in far_names), key=_second)
     if most <= STEADY:
-        words = (
-            f"Calls are steady: at most {_percent(most)} of them change with another threshold "
-            "(0.3 to 0.7), another seed, or a loss rate a quarter lower or higher."
-        )
+        tried = "another threshold (0.3 to 0.7)"
+        if any(name == SEED for name, _ in changes):
+            tried += ", another seed, or a loss rate a quarter lower or higher"
+        words = f"Calls are steady: at most {_percent(most)} of them change with {tried}."
     else:
         advice = next(words for start, words in ADVICE.items() if change.startswith(start))
         where = _where(calls, change)

@@ -42,8 +42,8 @@ class Wrapped:
         for j, (column, levels) in enumerate(
             zip(self.space.schema.modelled, self.levels, strict=True)
         ):
-            block = filled[:, start : start + _width(levels)]
-            start += _width(levels)
+            width = _width(column, levels)
+            block, start = filled[:, start : start + width], start + width
             values[gaps[:, j], j] = _decoded(block[gaps[:, j]], column, levels)
         return values, np.where(gaps, np.nan, 0.0)
 
@@ -52,7 +52,6 @@ def learn_wrapped(
     imputer: Any, observation: Observation, space: JointSpace, seed: int, progress: Progress
 ) -> Wrapped:
     """Fit a copy of an imputer to the table; randomness it left open is fixed by the seed."""
-    progress.begin(1)
     progress.phase(f"values by {type(imputer).__name__}")
     levels = tuple(
         _by_frequency(observation.values[:, j]) if column.is_categorical else np.empty(0)
@@ -100,13 +99,15 @@ def _by_frequency(codes: Values) -> Values:
     return ordered
 
 
-def _width(levels: Values) -> int:
-    """Coordinates of a column; a number has no levels and one coordinate."""
-    return len(levels) - 1 if len(levels) else 1
+def _width(column: Column, levels: Values) -> int:
+    """Coordinates of a column: one for each level but the first, or one for a number."""
+    return max(len(levels) - 1, 0) if column.is_categorical else 1
 
 
 def _decoded(block: Values, column: Column, levels: Values) -> Values:
     """The nearest level; or a number on the column's grid, within what was observed or set."""
+    if column.is_categorical and not len(levels):
+        return np.zeros(len(block))
     if column.is_categorical:
         rest = 1.0 - block.sum(axis=1, keepdims=True)
         nearest: Values = levels[np.hstack([rest, block]).argmax(axis=1)]

@@ -34,6 +34,13 @@ def test_normal_numbers_give_the_columns_shape_back():
     assert drawn.max() <= values.max()
 
 
+def test_numbers_just_above_a_value_that_many_share_stay_apart_from_it():
+    values = np.concatenate([np.zeros(500), np.linspace(0.001, 1, 500)])
+    back = from_scores(to_scores(values, quantiles_of(values)), quantiles_of(values))
+    np.testing.assert_allclose(back, values, atol=1e-6)
+    assert (back == 0).sum() == 500
+
+
 @pytest.mark.parametrize("column", [[4.0] * 30, [1.0, 2.0], [7.5]])
 def test_columns_of_few_values_come_back(column):
     values = np.array(column)

@@ -1,13 +1,20 @@
 """Evidence: which missing cells are meaningful, from who is missing beside whom. No torch."""
 
 from diffjoint.evidence.candidates import FALSE_FIND_RATE, TOO_FEW, Candidate, find_candidates
-from diffjoint.evidence.column import Judged
-from diffjoint.evidence.detector import Evidence, at_loss_rate, gather, n_folds_of_all
+from diffjoint.evidence.column import NEW, Judged
+from diffjoint.evidence.detector import (
+    Evidence,
+    at_loss_rate,
+    gather,
+    n_folds_for,
+    n_folds_of_all,
+)
 from diffjoint.evidence.packing import pack, unpack
 from diffjoint.evidence.why import Why, why
 
 __all__ = [
     "FALSE_FIND_RATE",
+    "NEW",
     "TOO_FEW",
     "Candidate",
     "Evidence",
@@ -16,6 +23,7 @@ __all__ = [
     "at_loss_rate",
     "find_candidates",
     "gather",
+    "n_folds_for",
     "n_folds_of_all",
     "pack",
     "unpack",
