@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from diffjoint import SelectiveImputer
 from diffjoint.errors import InputError, TrainingError, UntypicalWarning
-from tests.conftest import TINY_INPAINT
+from tests.conftest import FEW_CELLS, TINY, TINY_INPAINT
 
 MM = ["age", "town"]
 
@@ -245,6 +245,28 @@ def test_boosted_trees_keep_to_the_threads_too(survey):
         assert open_mp() == {2}
     assert seen
     assert set().union(*seen) == {1}
+
+
+@FEW_CELLS
+def test_drawing_is_learnt_when_draws_are_first_asked_for(survey):
+    """It takes most of the time, and what is filled in does not need it."""
+    settings = {**TINY, "mm_columns": MM, "random_state": 0}
+    early, late = (SelectiveImputer(**settings).fit(survey) for _ in range(2))
+    assert early.history_ == []
+    first = early.sample(survey, 2)
+    assert [done["n_epochs"] for done in early.history_] == [3]
+    pd.testing.assert_frame_equal(late.transform(survey), early.transform(survey))
+    for one, other in zip(late.sample(survey, 2), first, strict=True):
+        pd.testing.assert_frame_equal(one, other)
+
+
+@FEW_CELLS
+def test_a_copy_without_the_table_says_why_it_cannot_draw(survey):
+    fitted = SelectiveImputer(**TINY, mm_columns=MM, random_state=0).fit(survey)
+    with pytest.raises(InputError, match="Call sample or save before copying"):
+        copy.deepcopy(fitted).sample(survey)
+    fitted.sample(survey, 1)
+    assert len(copy.deepcopy(fitted).sample(survey, 2)) == 2
 
 
 def test_no_global_generator_is_touched(survey):

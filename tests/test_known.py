@@ -9,7 +9,7 @@ from diffjoint import SelectiveImputer, load
 from diffjoint.errors import InputError, UntypicalWarning
 from diffjoint.metrics import mm_scores
 from diffjoint.simulate import household_survey
-from tests.conftest import FLAT_COLUMNS, NO_OTHER_LOSSES
+from tests.conftest import FLAT_COLUMNS, NO_OTHER_LOSSES, TINY_INPAINT
 
 LEAST = {"max_epochs": 1, "n_steps": 2, "width": 8, "random_state": 0}
 LEAST_DRAWN = {"n_iterations": 1, "n_draws": 2, "n_inpaint_repeats": 1}
@@ -112,11 +112,11 @@ def test_labels_hold_for_the_table_they_came_with(world):
 def test_a_checkpoint_is_of_what_was_known(world, tmp_path):
     survey = world.observed_table
     lost = pd.DataFrame({"commute": survey["commute"].isna()})
-    imputer(world, checkpoint=tmp_path).fit(survey, known_lost=lost)
-    imputer(world, checkpoint=tmp_path).fit(survey, known_lost=lost)
+    imputer(world, checkpoint=tmp_path, **TINY_INPAINT).fit(survey, known_lost=lost)
+    imputer(world, checkpoint=tmp_path, **TINY_INPAINT).fit(survey, known_lost=lost)
     for other in ({"rules": {"commute": 'employed == "yes"'}}, {}):
         with pytest.raises(InputError, match="belongs to a run on another table"):
-            imputer(world, checkpoint=tmp_path, **other).fit(survey)
+            imputer(world, checkpoint=tmp_path, **TINY_INPAINT, **other).fit(survey)
 
 
 def test_cells_said_to_be_meaningful_must_be_searched(world):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 
 from benchmarks.methods.base import Method
-from benchmarks.methods.diffusion import DIFFPUTER, NO_DRAWS, REDUCED_INPAINT, Diffusion
+from benchmarks.methods.diffusion import DIFFPUTER, REDUCED_INPAINT, Diffusion
 from benchmarks.methods.masked_autoencoder import PAPER, MaskedAutoencoder, describe_by_name
 from benchmarks.methods.mice import MiceForest
 from benchmarks.methods.round_robin import GapsAsTheyAre, RoundRobin, boosted, forest
@@ -148,13 +148,7 @@ METHODS: dict[str, Entry] = {
     },
     "diffjoint": Entry(
         "diffjoint",
-        "this package's default; the diffusion model, which is for draws, hardly trained",
-        lambda kinds: Diffusion(kinds, **NO_DRAWS),
-        selective=True,
-    ),
-    "diffjoint_full": Entry(
-        "diffjoint with draws",
-        "this package's default as it comes: the time that users see",
+        "this package's default",
         Diffusion,
         selective=True,
     ),

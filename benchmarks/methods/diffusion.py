@@ -11,8 +11,6 @@ import pandas as pd
 from benchmarks.methods.base import Method
 from diffjoint import SelectiveImputer
 
-NO_DRAWS: dict[str, Any] = {"n_draws": 1, "max_epochs": 1, "n_steps": 2, "width": 8}
-"""Calls and values of the default do not depend on the diffusion model, which is for draws."""
 REDUCED: dict[str, Any] = {
     "preset": "fast",
     "sampler": "inpaint",

@@ -12,8 +12,8 @@ from benchmarks.tables.real_tables import WORLDS, real_cells
 from benchmarks.tables.table import Size, Table, label
 
 RATIO = 30
-ALONE = ("diffjoint_full", "forest_on_codes")
-"""Here for their time: the default with its diffusion model trained, and forests on codes."""
+ALONE = ("forest_on_codes",)
+"""Here for their time: forests on codes."""
 
 
 def _panels(size: Size) -> dict[str, Callable[[str], list[Cell]]]:

@@ -6,14 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from diffjoint.aggregate import Aggregated, aggregate, as_expected
+from diffjoint.aggregate import Aggregated, aggregate
 from diffjoint.arrays import Values
 from diffjoint.conditional_sample import conditional_sample
 from diffjoint.config import Settings
 from diffjoint.detect import Belief
 from diffjoint.edm import Denoiser
-from diffjoint.expect import Expectation
-from diffjoint.model_update import Hiding, model_update
+from diffjoint.model_update import Hiding, Trained, model_update
 from diffjoint.progress import Progress
 from diffjoint.state import JointSpace, JointState, Observation, one_mask
 
@@ -96,41 +95,32 @@ def diff_joint(
         yield Pass(iteration, denoiser, aggregated, trained.loss, trained.n_epochs)
 
 
-def in_one_pass(
+def learn_to_draw(
     observation: Observation,
     space: JointSpace,
     settings: Settings,
     runtime: Runtime,
     belief: Belief | None,
-    expectation: Expectation,
-) -> Pass:
-    """The same ends in one pass: what is expected is filled in, and nothing is drawn for it.
+) -> Trained:
+    """Train a denoiser that is told what is observed: one pass, as there is no guess to refine.
 
-    The denoiser is told what is observed and learns from hidden cells alone, whose truth is known,
-    so that no earlier guess has to be refined. It is there to draw from afterwards.
+    It learns from hidden cells alone, whose truth is known. What lost cells are expected to hold
+    does not come from it: it is there to draw from.
 
     Parameters
     ----------
     belief : Belief or None
         What the detector thinks of the mask; None where no column is searched.
-    expectation : Expectation
-        What lost cells are expected to hold.
     """
-    probability = observation.known_meaningful.astype(np.float64)
-    mask = observation.known_meaningful
-    if belief is not None:
-        probability, mask = belief.probability(observation), belief.draw(observation, 1)
-    runtime.progress.phase("training")
-    trained = model_update(
+    mask = observation.known_meaningful if belief is None else belief.draw(observation, 1)
+    runtime.progress.phase("learning to draw")
+    return model_update(
         torch.from_numpy(space.encode(JointState(observation.values, mask))).to(runtime.device),
         settings,
         _generator(runtime, 0),
         runtime.progress,
         hiding=_hiding(observation, space, runtime.device),
     )
-    expected = expectation.of(observation)
-    aggregated = as_expected(*expected, probability, settings.threshold)
-    return Pass(0, trained.denoiser, aggregated, trained.loss, trained.n_epochs)
 
 
 def initial_state(observation: Observation, seed: int) -> JointState:

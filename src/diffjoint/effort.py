@@ -44,14 +44,13 @@ def fit_units(
     by_evidence : bool
         Whether who is missing is learnt first.
     n_passes : int
-        Passes of Algorithm 1 that are left; the amortised sampler makes one at most.
+        Passes of Algorithm 1 that are left; the amortised sampler makes none until it has to draw.
     """
     n_folds = n_folds_of_all(len(observation.values), len(space.mm)) if by_evidence else 0
     units = n_folds * evidence_units(observation, settings)
-    training = training_units(len(observation.values), settings)
     if settings.is_amortised:
-        units += space.n_columns * value_units(observation, settings)
-        return units + min(n_passes, 1) * training
+        return units + space.n_columns * value_units(observation, settings)
+    training = training_units(len(observation.values), settings)
     return units + n_passes * (training + sampling_units(observation, settings))
 
 

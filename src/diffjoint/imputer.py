@@ -4,7 +4,7 @@ import hashlib
 import os
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from numbers import Real
 from typing import Any, Self, get_args
@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
 from diffjoint.aggregate import Aggregated
-from diffjoint.algorithm import Pass, Runtime, diff_joint, in_one_pass
+from diffjoint.algorithm import Pass, Runtime, diff_joint, learn_to_draw
 from diffjoint.arrays import Cells, Values
 from diffjoint.checkpoint import Checkpoint, fingerprint
 from diffjoint.complete import MMOutput, check_output, complete, indicator_names, spread
@@ -70,6 +70,7 @@ from diffjoint.model import (
     model_from,
     observe,
 )
+from diffjoint.model_update import training_units
 from diffjoint.params import label_from, params_from, plain_params
 from diffjoint.persist import Arrays, read_bundle, write_bundle
 from diffjoint.progress import Progress, Scaled, Silence, progress_bar
@@ -91,7 +92,7 @@ from diffjoint.table import (
     searched_by_codes,
     with_bounds,
 )
-from diffjoint.wrap import check_imputer, learn_wrapped
+from diffjoint.wrap import Wrapped, check_imputer, learn_wrapped
 
 UNSEEN = ("error", "missing", "keep")
 MIN_ROWS = 2
@@ -226,10 +227,11 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     memory_limit : int or str
         Memory for draws, such as "500MB". The result does not depend on it.
     checkpoint : path, optional
-        A folder to save each pass in, and to go on from after an interruption. The amortised
-        sampler makes one pass.
+        A folder to save each pass in, and to go on from after an interruption. For
+        ``sampler="inpaint"``; the default makes no passes.
     callback : callable, optional
-        Called with the imputer after each pass; it can already transform.
+        Called with the imputer after each pass, or once if there are none; it can already
+        transform.
     verbose : bool
         Show progress and time left.
     random_state : int, RandomState or None
@@ -247,8 +249,9 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     meaningful_ : bool array of shape (n_rows, n_columns)
         The calls on the rows of ``fit``.
     history_ : list of dict
-        Per pass: loss, epochs, share of candidate cells called meaningful, share of calls
-        changed since the last pass, change of the imputed values in standard deviations.
+        Per pass of the diffusion model: loss, epochs, share of candidate cells called meaningful,
+        share of calls changed since the last pass, change of the imputed values in standard
+        deviations. The default trains it when draws are first asked for, in ``sample`` or ``save``.
     settings_ : Settings
         The numbers used.
     doubts_ : tuple of str
@@ -271,6 +274,9 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     >>> int(completed["age"].isna().sum()), completed.shape
     (0, (200, 3))
     """
+
+    _model: Model
+    _on_fit_rows: Aggregated
 
     def __init__(
         self,
@@ -639,12 +645,18 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         observation = self._observe(question)
         limit = parse_bytes(self.memory_limit)
         with self._running() as progress:
+            self._learn_to_draw(progress)
             states = self._model.states(observation, n_draws, limit, progress)
             return [self._complete(question, question.known.settle(state)) for state in states]
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Save the fitted imputer to one file, without pickle; :func:`load` reads it back."""
+        """Save the fitted imputer to one file, without pickle; :func:`load` reads it back.
+
+        What was loaded can draw, so that learning to draw comes first if it was not needed yet.
+        """
         check_is_fitted(self)
+        with self._running() as progress:
+            self._learn_to_draw(progress)
         facts = {
             "params": plain_params(self.get_params(deep=False)),
             "schema": self.schema_.to_json(),
@@ -706,22 +718,17 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             self._begin(observation, task, last, progress)
             step = Scaled(progress, evidence_units(observation, task.settings))
             belief = self._believe(observation, task, seed, step)
-            if self.imputer is not None:
+            values = self._learn_values(observation, task, seed, progress)
+            if values is not None:
                 self._fitted_on = _Question(task.table, task.values, task.gaps, task.known)
-                self._wrap(observation, task, seed, belief, progress)
+                self._expect(values, observation, task, seed, belief, progress)
                 return self._fitted_on
-            step = Scaled(progress, value_units(observation, task.settings))
-            expectation = (
-                learn_values(observation, task.space, seed, step)
-                if task.settings.is_amortised
-                else None
-            )
             if last is not None:
-                self._take(last, task, seed, belief, expectation)
+                self._take(last, task, seed, belief)
             runtime = Runtime(seed, task.device, parse_bytes(self.memory_limit), progress)
-            for done in _passes(observation, task, runtime, last, belief, expectation):
+            for done in diff_joint(observation, task.space, task.settings, runtime, last, belief):
                 self.history_.append(history_entry(done, last, observation, task.space))
-                self._take(done, task, seed, belief, expectation)
+                self._take(done, task, seed, belief)
                 if checkpoint is not None:
                     checkpoint.save(seed, done, self.history_)
                 if self.callback is not None:
@@ -832,6 +839,8 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 )
             return
         idle = [f"{name}={value!r}" for name, value in idle_settings(self.preset, settings).items()]
+        if self.checkpoint is not None and settings.is_amortised:
+            idle.append(f"checkpoint={str(self.checkpoint)!r}")
         if idle:
             warn(
                 f"{', '.join(idle)}: set, but sampler='amortised' does not use it, so that it "
@@ -955,7 +964,6 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         task: "_Task",
         seed: int,
         belief: Belief | None,
-        expectation: Expectation | None,
     ) -> None:
         """Become the imputer that a pass has made."""
         aggregated = done.aggregated
@@ -966,27 +974,60 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             done.denoiser,
             aggregated.clusters,
             belief,
-            expectation,
         )
         self._become(model, aggregated, task)
 
-    def _wrap(
+    def _learn_values(
+        self, observation: Observation, task: "_Task", seed: int, progress: Progress
+    ) -> Expectation | Wrapped | None:
+        """What lost cells are expected to hold, by another imputer or by ours; None: by draws."""
+        if self.imputer is not None:
+            progress.begin(1)
+            return learn_wrapped(self.imputer, observation, task.space, seed, progress)
+        if not task.settings.is_amortised:
+            return None
+        step = Scaled(progress, value_units(observation, task.settings))
+        return learn_values(observation, task.space, seed, step)
+
+    def _expect(
         self,
+        values: Expectation | Wrapped,
         observation: Observation,
         task: "_Task",
         seed: int,
         belief: Belief | None,
         progress: Progress,
     ) -> None:
-        """Become the imputer that takes its values from another one."""
-        progress.begin(1)
-        values = learn_wrapped(self.imputer, observation, task.space, seed, progress)
+        """Become the imputer that fills in what is expected."""
         none = np.full((0, 2), np.nan)
         model = Model(task.space, task.settings, seed, None, none, belief, values)
         limit = parse_bytes(self.memory_limit)
         self._become(model, model.infer(observation, limit, progress), task)
         if self.callback is not None:
             self.callback(self)
+
+    def _learn_to_draw(self, progress: Progress) -> None:
+        """Train the denoiser when draws are first asked for: nothing else needs it."""
+        model = self._model
+        if model.denoiser is not None or not isinstance(model.expectation, Expectation):
+            return
+        if not hasattr(self, "_fitted_on"):
+            raise InputError(
+                "Drawing is learnt from the table of fit when draws are first asked for; this is a "
+                "copy of an imputer, which does not hold that table. Call sample or save before "
+                "copying, or fit again."
+            )
+        question = self._fitted_on
+        order = canonical_order(question.known.marked(question.values))
+        observation = self._observe(question).take(order)
+        device, limit = choose_device(self.device), parse_bytes(self.memory_limit)
+        progress.begin(training_units(len(observation.values), model.settings))
+        runtime = Runtime(model.seed, device, limit, progress)
+        trained = learn_to_draw(observation, model.space, model.settings, runtime, model.belief)
+        self._model = replace(model, denoiser=trained.denoiser)
+        on_rows = self._on_fit_rows.take(order)
+        done = Pass(0, trained.denoiser, on_rows, trained.loss, trained.n_epochs)
+        self.history_ = [history_entry(done, None, observation, model.space)]
 
     def _become(self, model: Model, aggregated: Aggregated, task: "_Task") -> None:
         """What was learnt, and what it says of the rows of fit in their own order."""
@@ -1289,22 +1330,6 @@ def _doubts_on_rates(loss_rate: LossRate, gaps: Cells, space: JointSpace) -> tup
         f"loss_rate is above the share of missing cells in {', '.join(above)}. No column loses "
         "more cells than it misses. Lower it, or leave it out to have it estimated.",
     )
-
-
-def _passes(
-    observation: Observation,
-    task: _Task,
-    runtime: Runtime,
-    last: Pass | None,
-    belief: Belief | None,
-    expectation: Expectation | None,
-) -> Iterator[Pass]:
-    """The passes that are left to do."""
-    space, settings = task.space, task.settings
-    if expectation is None:
-        yield from diff_joint(observation, space, settings, runtime, last, belief)
-    elif last is None:
-        yield in_one_pass(observation, space, settings, runtime, belief, expectation)
 
 
 def _open_checkpoint(folder: str | os.PathLike[str] | None, task: _Task) -> Checkpoint | None:

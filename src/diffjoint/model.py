@@ -31,7 +31,7 @@ FIRST_MASK = 1_000
 
 @dataclass(frozen=True)
 class Model:
-    """A trained denoiser with all it takes to use it; without one where values are another's."""
+    """All that was learnt; without a denoiser as long as none was needed."""
 
     space: JointSpace
     settings: Settings
