@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from diffjoint.trees import BLOCK, MOST_LEAVES, constant, grow, pack_trees, unpack_trees
 
@@ -75,3 +76,23 @@ def test_packed_trees_come_back_and_count_nodes_in_few_bytes():
     older, _ = unpack_trees(wide)
     np.testing.assert_array_equal(older.predict(features), trees.predict(features))
     assert all(arrays[f"trees.{part}"].itemsize == 4 for part in ("feature", "left", "right"))
+
+
+def open_mp_threads():
+    return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "openmp"}
+
+
+def test_few_rows_are_learnt_by_one_thread_and_the_others_given_back():
+    """With several, they would wait for each other longer than they work."""
+    seen = []
+
+    class Learner(HistGradientBoostingRegressor):
+        def fit(self, numbers, target):
+            seen.append(open_mp_threads())
+            return super().fit(numbers, target)
+
+    features = np.random.default_rng(0).normal(size=(100, 2))
+    with threadpool_limits(2):
+        grow(Learner(max_iter=2, max_leaf_nodes=4), features, features[:, 0], np.zeros(2, int))
+        assert open_mp_threads() == {2}
+    assert seen == [{1}]

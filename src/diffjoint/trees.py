@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+from threadpoolctl import ThreadpoolController
 
 from diffjoint.arrays import Values
 
@@ -19,6 +20,8 @@ SMOOTHING = 10.0
 """Rows that pull what stands for a level towards the column's mean."""
 MOST_LEAVES = 16
 """Leaves of a tree: a bit for each fits into one small number per row."""
+MANY_ROWS = 30_000
+"""Rows from which on several threads grow trees; for fewer they wait longer than they work."""
 BLOCK = 8_192
 """Rows that go through the trees together: few enough to stay in a processor's cache."""
 _BITS = np.arange(2**MOST_LEAVES)
@@ -168,12 +171,19 @@ def grow(
     codes, starts = _level_codes(features, _indicators(learner, target), n_levels)
     numbers = _as_numbers(features, codes, starts)
     numbers[:, (~np.isnan(numbers)).sum(axis=0) < FEWEST] = 0.0
-    learner.fit(numbers, target)
+    with _pools().limit(limits=1 if len(numbers) < MANY_ROWS else None, user_api="openmp"):
+        learner.fit(numbers, target)
     baseline = np.ravel(learner._baseline_prediction).astype(np.float64)
     grown = [
         (output, tree.nodes) for stage in learner._predictors for output, tree in enumerate(stage)
     ]
     return _trees(baseline, grown, codes, starts)
+
+
+@cache
+def _pools() -> ThreadpoolController:
+    """The threads of the libraries that are loaded."""
+    return ThreadpoolController()
 
 
 def constant(baseline: Values, n_levels: NDArray[np.int64]) -> Trees:
