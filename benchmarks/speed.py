@@ -270,7 +270,7 @@ def size_table(found: Iterator[tuple[str, Measured]]) -> str:
 
 
 def plot(x: list[int], found: list[Measured], label: str, path: Path) -> None:
-    """Seconds and peak memory against ``x``, both axes in powers of ten; failed ones left out."""
+    """Seconds and peak memory against ``x``, in powers of ten; failed ones left out."""
     pairs = [(n, one) for n, one in zip(x, found, strict=True) if "failed" not in one]
     figure = Figure(figsize=(8, 3.2), layout="constrained")
     left, right = figure.subplots(1, 2)
@@ -281,7 +281,8 @@ def plot(x: list[int], found: list[Measured], label: str, path: Path) -> None:
             left.loglog(sizes, seconds, "o-", label=part)
     if pairs:
         left.legend()
-    right.loglog(sizes, [one["peak_mib"] for _, one in pairs], "o-", color="tab:green")
+    right.semilogx(sizes, [one["peak_mib"] for _, one in pairs], "o-", color="tab:green")
+    right.set_ylim(bottom=0)
     left.set(xlabel=label, ylabel="seconds")
     right.set(xlabel=label, ylabel="peak memory, MiB")
     path.parent.mkdir(parents=True, exist_ok=True)
