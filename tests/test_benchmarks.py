@@ -12,6 +12,7 @@ from benchmarks import (
     calls,
     calls_columns,
     check_limit,
+    coherence,
     coverage,
     downstream,
     draws,
@@ -255,6 +256,16 @@ def test_draws_cover_and_differ(tmp_path, capsys):
     assert (results["other_by_seed"] > 5).all()
     assert results.loc["C2", "other_by_draw"] == 100
     assert "| bayesian-network | 10% | not run |" in capsys.readouterr().out
+
+
+def test_drawn_masks_agree_and_results_are_kept(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(coherence, "MECHANISMS", ("mcar",))
+    monkeypatch.setattr(coherence, "RATIOS", (10, 30))
+    arguments = ["--quick", "--results", str(tmp_path / "coherence.csv")]
+    coherence.main(arguments)
+    assert "| MCAR | 10 | 100.00% |" in capsys.readouterr().out
+    monkeypatch.setattr(coherence, "measure", lambda *cell: pytest.fail("measured again"))
+    coherence.main(arguments)
 
 
 def test_draws_from_the_truth_cover_as_often_as_they_say():

@@ -143,8 +143,6 @@ def fit_column(
     scores: Values,
     loss: LossModel | Sought,
     seed: int,
-    *,
-    is_for_draws: bool = False,
 ) -> ColumnEvidence:
     """Learn a column from its rows.
 
@@ -163,16 +161,13 @@ def fit_column(
         What losses may depend on, see :mod:`diffjoint.evidence.losses`.
     loss : LossModel or Sought
         The column's losses, if they are known already, or what to find them by.
-    is_for_draws : bool
-        Whether masks are drawn from it. A small share that is noise does little to a probability,
-        but it draws cells as meaningful beside others that rule it out.
     """
     folds = folds % n_folds
     trees = learn_in_folds(features, is_missing, n_levels, folds, n_folds, seed)
     logits = _logits(trees, features, folds)
     if isinstance(loss, Sought):
         loss = _find_loss(logits, is_missing, scores, loss.drivers, loss.level)
-    return _beside(loss, trees, logits, is_missing, folds, scores, is_for_draws)
+    return _beside(loss, trees, logits, is_missing, folds, scores)
 
 
 def at_level(
@@ -189,7 +184,7 @@ def at_level(
     """
     logits = _logits(learnt.trees, features, folds)
     loss = _find_loss(logits, is_missing, scores, sought.drivers, sought.level)
-    return _beside(loss, learnt.trees, logits, is_missing, folds, scores, is_for_draws=False)
+    return _beside(loss, learnt.trees, logits, is_missing, folds, scores)
 
 
 def _beside(
@@ -199,7 +194,6 @@ def _beside(
     is_missing: Cells,
     folds: NDArray[np.int64],
     scores: Values,
-    is_for_draws: bool,
 ) -> ColumnEvidence:
     """What is left of the missing cells beside the losses.
 
@@ -212,26 +206,9 @@ def _beside(
     for fold in range(len(trees)):
         rows = rows_outside(folds, fold)
         curve = _rising(excess[rows], is_missing[rows], rho[rows])
-        if is_for_draws:
-            least = _least_share(curve.predict(excess[rows]), rho[rows])
         knots.append(curve.X_thresholds_)
         rates.append(np.where(curve.y_thresholds_ <= least, 0.0, curve.y_thresholds_))
     return ColumnEvidence(trees, loss, tuple(knots), tuple(rates))
-
-
-def _least_share(mm_rates: Values, rho: Values) -> float:
-    """The largest share of meaningful cells that may be none at all.
-
-    Shares rise in steps. From the lowest on, a step is none if the noise of its own rows, and of
-    the loss rate, could make it.
-    """
-    noise = float((rho / (1 - rho)).mean())
-    least = 0.0
-    for share, n_rows in zip(*np.unique(mm_rates.round(9), return_counts=True), strict=True):
-        if share > ENOUGH_ERRORS * np.sqrt(noise * (1 / n_rows + 1 / len(rho))):
-            break
-        least = float(share)
-    return least
 
 
 def _find_loss(

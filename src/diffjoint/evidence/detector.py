@@ -17,6 +17,7 @@ from diffjoint.evidence.column import (
     fit_column,
 )
 from diffjoint.evidence.correction import find_correction
+from diffjoint.evidence.implied import find_implied, keep_to
 from diffjoint.evidence.losses import Scores, find_drivers, steepness
 from diffjoint.keys import row_keys
 
@@ -64,6 +65,8 @@ class Evidence:
         What was learnt of each searched column, by position.
     in_turn : dict
         The same, given also which cells of the searched columns before it are meaningful.
+    implied : bool array of shape (n_columns, n_columns)
+        For each searched column, those that are meaningful wherever it is.
     typical : array of shape (n_typical, n_columns)
         What each column holds, NaN included, in ascending order: cells, not rows.
     seen : array of shape (n_distinct,)
@@ -78,6 +81,7 @@ class Evidence:
     drivers: tuple[int, ...]
     columns: Mapping[int, ColumnEvidence]
     in_turn: Mapping[int, ColumnEvidence]
+    implied: Cells
     typical: Values
     seen: NDArray[np.uint32]
     doubts: tuple[str, ...] = ()
@@ -155,17 +159,21 @@ class Evidence:
         """
         scores = self.scores.of(values)
         meaningful = np.broadcast_to(candidates & (known == 1), uniform.shape).copy()
+        decided = ~candidates | ~np.isnan(known)
         before: list[int] = []
         for j, learnt in self.in_turn.items():
-            rows = np.flatnonzero(candidates[:, j] & np.isnan(known[:, j]))
-            beside = meaningful[:, rows][:, :, before]
+            rows = np.flatnonzero(~decided[:, j])
+            others = meaningful[:, rows]
+            beside = others[:, :, before]
             draw, place, which = _distinct(beside)
             asked = rows[place]
             features = np.hstack(
                 [np.delete(values[asked], j, axis=1), beside[draw, place].astype(float)]
             )
             likely = learnt.judge(features, folds[asked], scores[asked]).probability
-            meaningful[:, rows, j] = uniform[:, rows, j] < likely[which]
+            drawn = uniform[:, rows, j] < likely[which]
+            meaningful[:, rows, j] = keep_to(self.implied, j, drawn, others, decided[rows])
+            decided[:, j] = True
             before.append(j)
         return meaningful
 
@@ -222,7 +230,7 @@ def gather(
     levels = {j: replace(level, steepest=steepest) for j, level in levels.items()}
     known = np.full(values.shape, np.nan) if known is None else known
     looked_up = np.where(labelled, known, np.nan) if labelled is not None else known * np.nan
-    columns = {}
+    columns, implied = {}, np.zeros((values.shape[1], values.shape[1]), dtype=bool)
     for j in searched:
         rest = np.delete(values, j, axis=1)
         alone = fit_column(
@@ -237,6 +245,7 @@ def gather(
         )
         judged = alone.judge(rest, folds, scored)
         columns[j] = _corrected(alone, judged, gaps[:, j], looked_up[:, j])
+        implied[j, searched] = find_implied(judged, gaps, j)[searched]
         tick(n_folds)
     flat = [j for j in searched if _is_flat(columns[j], j, values, gaps, folds, scored, levels[j])]
     doubts += _doubts_on_levels([names[j] if names else f"column {j}" for j in flat])
@@ -247,6 +256,7 @@ def gather(
         tuple(drivers),
         columns,
         {},
+        implied,
         typical_cells(values),
         np.unique(marks_of(values)),
         doubts,
@@ -337,7 +347,8 @@ def _with_turns(
 ) -> Evidence:
     """Learn each searched column again, beside a drawn mask of those before it."""
     folds, scores = folds_of(values, evidence.n_folds), evidence.scores.of(values)
-    meaningful = np.zeros(values.shape, dtype=bool)
+    unknown = gaps & np.isin(np.arange(values.shape[1]), list(evidence.columns)) & np.isnan(known)
+    meaningful, decided = gaps & (known == 1), ~unknown
     in_turn: dict[int, ColumnEvidence] = {}
     for j, alone in evidence.columns.items():
         before = list(in_turn)
@@ -353,14 +364,14 @@ def _with_turns(
                 scores,
                 alone.loss,
                 seed,
-                is_for_draws=True,
             )
             judged = beside.judge(features, folds, scores)
             in_turn[j] = _corrected(beside, judged, gaps[:, j], looked_up[:, j])
             tick(FEW_FOLDS)
         likely = in_turn[j].judge(features, folds, scores).probability
-        likely = np.where(np.isnan(known[:, j]), likely, known[:, j])
-        meaningful[:, j] = gaps[:, j] & (uniform[:, j] < likely)
+        drawn = keep_to(evidence.implied, j, uniform[:, j] < likely, meaningful[None], decided)[0]
+        meaningful[:, j] = np.where(unknown[:, j], drawn, meaningful[:, j])
+        decided[:, j] = True
     return replace(evidence, in_turn=in_turn)
 
 

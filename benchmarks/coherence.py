@@ -1,0 +1,98 @@
+"""Whether drawn masks agree with the rows: in the network D3 is meaningful wherever D2 is.
+
+    python -m benchmarks.coherence            # every mechanism and ratio, five seeds
+    python -m benchmarks.coherence --quick    # one seed, few rows
+
+Ten masks of the test rows each. Shown: of the cells of D2 that are drawn meaningful, those whose D3
+is too (in the truth all of them); and how many cells are drawn meaningful in each column, of those
+that are so. One line per world; results that are there are kept.
+"""
+
+import argparse
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from benchmarks.bayes_limit import MECHANISMS, RATIOS
+from benchmarks.pages import show_in, write
+from diffjoint.evidence import gather
+from diffjoint.keys import keyed_uniform, row_keys
+from diffjoint.simulate import make_world
+
+RESULTS = Path(__file__).parent / "results" / "coherence.csv"
+SEEDS, N_DRAWS = range(5), 10
+N_LEVELS = np.array([0, 0, 2, 3, 2])
+KEYS = ["mechanism", "ratio", "seed"]
+
+
+def measure(mechanism: Any, ratio: int, seed: int, rows: int | None) -> dict[str, float]:
+    """Of one world: shares in percent."""
+    world = make_world(
+        "bayesian-network", rows=rows, mechanism=mechanism, loss_rate=ratio / 100, seed=seed
+    )
+    train, test = (part.observed_table.to_numpy() for part in (world.train, world.test))
+    names = list(world.column_kinds)
+    searched = [names.index(name) for name in world.mm_columns]
+    uniform = keyed_uniform(row_keys(train, seed), 0, len(names))
+    evidence = gather(train, np.isnan(train), N_LEVELS, searched, uniform, seed=seed)
+    candidates = np.isnan(test) & np.isin(np.arange(len(names)), searched)
+    keys, unknown = row_keys(test, seed), np.where(candidates, np.nan, 0.0)
+    drawn = np.stack(
+        [
+            evidence.draw(test, candidates, keyed_uniform(keys, 1 + draw, len(names)), unknown)
+            for draw in range(N_DRAWS)
+        ]
+    )
+    both = drawn[:, :, names.index("D2")] & drawn[:, :, names.index("D3")]
+    truly = world.test.meaningful[names].to_numpy().sum(axis=0)
+    of_true = {
+        names[j]: 100 * drawn[:, :, j].sum() / N_DRAWS / max(int(truly[j]), 1) for j in searched
+    }
+    return {"d3_where_d2": 100 * both.sum() / drawn[:, :, names.index("D2")].sum(), **of_true}
+
+
+def run(seeds: range, path: Path, rows: int | None) -> pd.DataFrame:
+    """Measure every world that is not in the file yet, and write each as it is done."""
+    done: list[dict[str, Any]] = pd.read_csv(path).to_dict("records") if path.exists() else []  # type: ignore[assignment]
+    for cell in product(MECHANISMS, RATIOS, seeds):
+        if any(tuple(row[key] for key in KEYS) == cell for row in done):
+            continue
+        done.append(dict(zip(KEYS, cell, strict=True)) | measure(*cell, rows))
+        write(path, pd.DataFrame(done).round(3).to_csv(index=False))
+    return pd.DataFrame(done)
+
+
+def table_of(results: pd.DataFrame) -> str:
+    """One line per mechanism and ratio: over the seeds, the mean; of coherence, the worst too."""
+    lines = [
+        "| mechanism | ratio | D3 meaningful where D2 is | least of all seeds | C1 drawn, of true "
+        "| D2 | D3 |\n| --- | --- | --- | --- | --- | --- | --- |\n"
+    ]
+    for (mechanism, ratio), at in results.groupby(["mechanism", "ratio"], sort=False):
+        means = at[["C1", "D2", "D3"]].mean()
+        lines.append(
+            f"| {mechanism.upper()} | {ratio} | {at['d3_where_d2'].mean():.2f}% | "
+            f"{at['d3_where_d2'].min():.2f}% | "
+            + " | ".join(f"{mean:.0f}%" for mean in means)
+            + " |\n"
+        )
+    return "".join(lines)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="one seed, few rows")
+    parser.add_argument("--results", type=Path, default=RESULTS, help="file of the results")
+    options = parser.parse_args(arguments)
+    seeds, rows = (range(1), 1_500) if options.quick else (SEEDS, None)
+    table = table_of(run(seeds, options.results, rows))
+    if options.results == RESULTS:
+        show_in("coherence", table)
+    print(table)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,61 @@
+"""Columns whose meaningful cells imply others: whoever has no spouse has no spouse's age.
+
+Trees tell contexts apart by degrees: of what is meaningful where another cell is missing, they
+leave a little where that cell is observed. It does nothing to a probability, but masks drawn from
+it would now and then contradict the rows.
+"""
+
+import numpy as np
+
+from diffjoint.arrays import Cells
+from diffjoint.evidence.column import TINY, Judged
+
+ENOUGH_ROWS = 200
+"""Observed cells of a column, without which it says nothing of another."""
+EXPLAINED = 4.5
+"""Log-likelihood that meaningful cells must add to what losses explain, where another column is
+observed, not to be noise: three standard errors."""
+
+
+def find_implied(judged: Judged, gaps: Cells, column: int) -> Cells:
+    """Columns whose cells are meaningful wherever those of one column are.
+
+    Such a column, where it is observed, leaves nothing of the one column's missing cells that
+    losses alone do not explain.
+
+    Parameters
+    ----------
+    judged : Judged
+        Of the one column's cells, each by trees that have not learnt from its row.
+    gaps : bool array of shape (n_rows, n_columns)
+        Missing cells.
+    column : int
+        The one column.
+    """
+    if_missing = np.log(np.maximum(judged.missing_rate, TINY) / np.maximum(judged.loss_rate, TINY))
+    if_observed = np.log(np.maximum(1 - judged.mm_rate, TINY))
+    added = np.where(gaps[:, column], if_missing, if_observed)
+    observed = ~gaps
+    implied: Cells = (observed.sum(axis=0) >= ENOUGH_ROWS) & (added @ observed < EXPLAINED)
+    implied[column] = False
+    return implied
+
+
+def keep_to(implied: Cells, column: int, drawn: Cells, meaningful: Cells, decided: Cells) -> Cells:
+    """A column's drawn cells, brought to agree with what is decided of the other columns.
+
+    Parameters
+    ----------
+    implied : bool array of shape (n_columns, n_columns)
+        Row by row as :func:`find_implied` gives them.
+    column : int
+    drawn : bool array of shape (n_draws, n_rows)
+        Whether the column's cells were drawn as meaningful.
+    meaningful : bool array of shape (n_draws, n_rows, n_columns)
+    decided : bool array of shape (n_rows, n_columns)
+        Whether it is known or drawn already which cells are meaningful.
+    """
+    must = (meaningful & implied[:, column]).any(axis=2)
+    cannot = (~meaningful & decided & implied[column]).any(axis=2)
+    agreed: Cells = (drawn | must) & ~cannot
+    return agreed
