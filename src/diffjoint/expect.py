@@ -24,6 +24,7 @@ from diffjoint.trees import (
     end_to_end,
     grow,
     pack_trees,
+    side_by_side,
     unpack_trees,
 )
 
@@ -112,19 +113,28 @@ def learn_values(
 ) -> Expectation:
     """Learn every column from the rows in which it is observed."""
     progress.phase("what lost cells held")
-    learnt, n_levels = [], space.schema.n_levels
-    for j, column in enumerate(space.schema.modelled):
-        rows = np.flatnonzero(observation.observed[:, j])[:MOST_ROWS]
-        values = _hide_together(observation, j, rows, np.random.default_rng([seed, j]))
-        features, rest = np.delete(values, j, axis=1), np.delete(n_levels, j)
-        target = values[:, j]
-        if column.is_categorical:
-            learnt.append(_learn_levels(features, target, rest, seed))
-        else:
-            scaled = (target - column.mean) / (column.scale or 1.0)
-            learnt.append(_learn_numbers(features, scaled, rest, seed))
+    learnt, n_rows = [], len(observation.values)
+    columns = range(len(space.schema.modelled))
+    for column in side_by_side(
+        lambda j: _learn_column(observation, space, j, seed), columns, n_rows
+    ):
+        learnt.append(column)
         progress.advance(1)
     return Expectation(space, tuple(learnt))
+
+
+def _learn_column(
+    observation: Observation, space: JointSpace, j: int, seed: int
+) -> ColumnExpectation:
+    column = space.schema.modelled[j]
+    rows = np.flatnonzero(observation.observed[:, j])[:MOST_ROWS]
+    values = _hide_together(observation, j, rows, np.random.default_rng([seed, j]))
+    features, rest = np.delete(values, j, axis=1), np.delete(space.schema.n_levels, j)
+    target = values[:, j]
+    if column.is_categorical:
+        return _learn_levels(features, target, rest, seed)
+    scaled = (target - column.mean) / (column.scale or 1.0)
+    return _learn_numbers(features, scaled, rest, seed)
 
 
 def _hide_together(

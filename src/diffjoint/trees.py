@@ -1,9 +1,10 @@
 """Boosted trees on rows with missing cells, kept as plain arrays."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields, replace
 from functools import cache, cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,8 @@ from threadpoolctl import ThreadpoolController
 from diffjoint.arrays import Values
 
 Arrays = dict[str, NDArray[Any]]
+Item = TypeVar("Item")
+Grown = TypeVar("Grown")
 
 FEWEST = 20
 """Observed cells below which a feature is left out: rows held out could hold them all."""
@@ -21,7 +24,9 @@ SMOOTHING = 10.0
 MOST_LEAVES = 16
 """Leaves of a tree: a bit for each fits into one small number per row."""
 MANY_ROWS = 30_000
-"""Rows from which on several threads grow trees; for fewer they wait longer than they work."""
+"""Rows from which on trees are grown side by side; for fewer, threads would mostly wait."""
+OPENMP = {"user_api": "openmp"}
+"""The threads that grow trees."""
 BLOCK = 8_192
 """Rows that go through the trees together: few enough to stay in a processor's cache."""
 _BITS = np.arange(2**MOST_LEAVES)
@@ -171,13 +176,32 @@ def grow(
     codes, starts = _level_codes(features, _indicators(learner, target), n_levels)
     numbers = _as_numbers(features, codes, starts)
     numbers[:, (~np.isnan(numbers)).sum(axis=0) < FEWEST] = 0.0
-    with _pools().limit(limits=1 if len(numbers) < MANY_ROWS else None, user_api="openmp"):
+    with _pools().limit(limits=1, **OPENMP):
         learner.fit(numbers, target)
     baseline = np.ravel(learner._baseline_prediction).astype(np.float64)
     grown = [
         (output, tree.nodes) for stage in learner._predictors for output, tree in enumerate(stage)
     ]
     return _trees(baseline, grown, codes, starts)
+
+
+def side_by_side(
+    grow_one: Callable[[Item], Grown], items: Iterable[Item], n_rows: int
+) -> Iterator[Grown]:
+    """What is grown for each item, in their order.
+
+    Each is grown by one thread, and as many at a time as there are threads: two threads at one tree
+    mostly wait for each other. Tables of few rows are quickest one after the other, and so is what
+    is grown inside of it.
+    """
+    n_threads = max((pool["num_threads"] for pool in _pools().select(**OPENMP).info()), default=1)
+    if n_rows < MANY_ROWS or n_threads == 1:
+        yield from map(grow_one, items)
+        return
+    with ThreadPoolExecutor(
+        n_threads, initializer=lambda: _pools().limit(limits=1, **OPENMP)
+    ) as pool:
+        yield from pool.map(grow_one, items)
 
 
 @cache

@@ -20,6 +20,7 @@ from diffjoint.evidence.correction import find_correction
 from diffjoint.evidence.implied import find_implied, keep_to
 from diffjoint.evidence.losses import Scores, find_drivers, steepness
 from diffjoint.keys import row_keys
+from diffjoint.trees import side_by_side
 
 N_FOLDS, FEW_FOLDS, LARGE = 10, 3, 50_000
 """Folds of a table; of a large one, and of what masks are drawn from, few will do."""
@@ -230,22 +231,23 @@ def gather(
     levels = {j: replace(level, steepest=steepest) for j, level in levels.items()}
     known = np.full(values.shape, np.nan) if known is None else known
     looked_up = np.where(labelled, known, np.nan) if labelled is not None else known * np.nan
-    columns, implied = {}, np.zeros((values.shape[1], values.shape[1]), dtype=bool)
-    for j in searched:
-        rest = np.delete(values, j, axis=1)
-        alone = fit_column(
-            rest,
-            np.delete(n_levels, j),
-            gaps[:, j],
-            folds,
-            n_folds,
-            scored,
+
+    def alone(j: int) -> tuple[ColumnEvidence, Cells]:
+        rest, sought = (
+            np.delete(values, j, axis=1),
             Sought([d for d in drivers if d != j], levels[j]),
-            seed,
         )
-        judged = alone.judge(rest, folds, scored)
-        columns[j] = _corrected(alone, judged, gaps[:, j], looked_up[:, j])
-        implied[j, searched] = find_implied(judged, gaps, j)[searched]
+        rest_levels = np.delete(n_levels, j)
+        learnt = fit_column(rest, rest_levels, gaps[:, j], folds, n_folds, scored, sought, seed)
+        judged = learnt.judge(rest, folds, scored)
+        column = _corrected(learnt, judged, gaps[:, j], looked_up[:, j])
+        return column, find_implied(judged, gaps, j)
+
+    columns, implied = {}, np.zeros((values.shape[1], values.shape[1]), dtype=bool)
+    for j, (column, implies) in zip(
+        searched, side_by_side(alone, searched, len(values)), strict=True
+    ):
+        columns[j], implied[j, searched] = column, implies[searched]
         tick(n_folds)
     flat = [j for j in searched if _is_flat(columns[j], j, values, gaps, folds, scored, levels[j])]
     doubts += _doubts_on_levels([names[j] if names else f"column {j}" for j in flat])

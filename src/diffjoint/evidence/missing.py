@@ -1,5 +1,6 @@
 """How likely a cell is missing, given the rest of its row."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,7 @@ from scipy.special import logit
 from sklearn.ensemble import HistGradientBoostingClassifier
 
 from diffjoint.arrays import Cells, Values
-from diffjoint.trees import Trees, constant, grow
+from diffjoint.trees import Trees, constant, grow, side_by_side
 
 FEWEST = 20
 """Cells of the rarer kind below which nothing but the rate is learnt."""
@@ -57,18 +58,17 @@ def learn_in_folds(
     The number of rounds is the middle of what a third of the folds call for, so that none has to
     hold out rows for it.
     """
-    called_for = []
-    for fold in range(max(1, n_folds // 3)):
-        rows = _rows_outside(folds, fold, seed)
-        tried = _grown(features[rows], is_missing[rows], n_levels, IN_FOLDS | UNTIL_LITTLE, seed)
-        called_for.append(len(tried.roots))
-    n_rounds = max(1, int(np.median(called_for)))
-    settings = IN_FOLDS | {"max_iter": n_rounds, "early_stopping": False}
-    grown = []
-    for fold in range(n_folds):
-        rows = _rows_outside(folds, fold, seed)
-        grown.append(_grown(features[rows], is_missing[rows], n_levels, settings, seed))
-    return tuple(grown)
+
+    def grown(some: range, settings: dict[str, Any]) -> Iterator[Trees]:
+        def of(fold: int) -> Trees:
+            rows = _rows_outside(folds, fold, seed)
+            return _grown(features[rows], is_missing[rows], n_levels, IN_FOLDS | settings, seed)
+
+        return side_by_side(of, some, len(features))
+
+    tried = grown(range(max(1, n_folds // 3)), UNTIL_LITTLE)
+    n_rounds = max(1, int(np.median([len(trees.roots) for trees in tried])))
+    return tuple(grown(range(n_folds), {"max_iter": n_rounds, "early_stopping": False}))
 
 
 def _rows_outside(folds: NDArray[np.int64], fold: int, seed: int) -> NDArray[np.intp]:
