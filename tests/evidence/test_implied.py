@@ -52,6 +52,14 @@ def test_a_few_clear_exceptions_are_enough(nested):
     assert not find_implied(judged(share_of_spouse), gaps, SPOUSE).any()
 
 
+def test_losses_that_were_taken_for_too_few_are_no_exceptions(nested):
+    rng = np.random.default_rng(1)
+    gaps = gaps_of(nested, rng)
+    gaps[:, SPOUSE] |= ~gaps[:, AGE] & (rng.random(N_ROWS) < 0.06)
+    share_of_spouse = np.where(gaps[:, AGE], 0.6, 0.06)
+    assert find_implied(judged(share_of_spouse), gaps, SPOUSE)[AGE]
+
+
 def test_a_column_that_is_hardly_ever_observed_is_not_implied(nested):
     gaps = gaps_of(nested, np.random.default_rng(1))
     gaps[100:, AGE] = True

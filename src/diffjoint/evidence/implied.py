@@ -15,13 +15,16 @@ ENOUGH_ROWS = 200
 EXPLAINED = 4.5
 """Log-likelihood that meaningful cells must add to what losses explain, where another column is
 observed, not to be noise: three standard errors."""
+CLEAR, LITTLE = 0.5, 0.05
+"""P(meaningful) from which on cells are exceptions, if they add that much; and the share of all
+that is added up to which the rest may be losses that were taken for too few."""
 
 
 def find_implied(judged: Judged, gaps: Cells, column: int) -> Cells:
     """Columns whose cells are meaningful wherever those of one column are.
 
-    Such a column, where it is observed, leaves nothing of the one column's missing cells that
-    losses alone do not explain.
+    Such a column, where it is observed, leaves hardly any of the one column's missing cells that
+    losses alone do not explain, and none that is clear.
 
     Parameters
     ----------
@@ -35,8 +38,10 @@ def find_implied(judged: Judged, gaps: Cells, column: int) -> Cells:
     if_missing = np.log(np.maximum(judged.missing_rate, TINY) / np.maximum(judged.loss_rate, TINY))
     if_observed = np.log(np.maximum(1 - judged.mm_rate, TINY))
     added = np.where(gaps[:, column], if_missing, if_observed)
-    observed = ~gaps
-    implied: Cells = (observed.sum(axis=0) >= ENOUGH_ROWS) & (added @ observed < EXPLAINED)
+    observed, clear = ~gaps, np.where(judged.probability > CLEAR, added, 0.0)
+    implied: Cells = observed.sum(axis=0) >= ENOUGH_ROWS
+    implied &= added @ observed < max(EXPLAINED, LITTLE * added.sum())
+    implied &= clear @ observed < EXPLAINED
     implied[column] = False
     return implied
 
