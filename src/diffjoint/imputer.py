@@ -2,7 +2,7 @@
 
 import hashlib
 import os
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
@@ -83,7 +83,9 @@ from diffjoint.table import (
     Labels,
     Schema,
     Table,
+    check_observed,
     code_table,
+    doubts_on_carried,
     idle_codes,
     infer_schema,
     open_labels,
@@ -748,6 +750,9 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         for doubt in idle_codes(table, self.reason_codes):
             warn(doubt, UntypicalWarning, stacklevel=4)
         schema = infer_schema(without_codes, self.column_kinds)
+        check_observed(without_codes, self._named_columns())
+        for doubt in doubts_on_carried(without_codes, schema, self.column_kinds):
+            warn(doubt, UntypicalWarning, stacklevel=4)
         schema = with_bounds(schema, without_codes, self.bounds)
         table, coded = read_reasons(table, self.reason_codes, schema)
         labels = open_labels(table, coded, known_meaningful, known_lost)
@@ -778,6 +783,17 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             self.detector,
             loss_rate,
         )
+
+    def _named_columns(self) -> dict[str, list[Hashable]]:
+        """Columns that something is asked of, by the option that names them."""
+        named = {
+            option: list(given)
+            for option in ("mm_columns", "rules", "bounds")
+            if isinstance(given := getattr(self, option), Collection) and not isinstance(given, str)
+        }
+        codes = self.reason_codes if isinstance(self.reason_codes, Mapping) else {}
+        own = [label for label, meanings in codes.items() if isinstance(meanings, Mapping)]
+        return {**named, "reason_codes": own}
 
     def _checked_settings(self) -> Settings:
         check_choice("detector", self.detector, tuple(DETECTORS))

@@ -13,7 +13,7 @@ from scipy.spatial.distance import squareform
 from diffjoint.disguised import Suspicion, find_disguised
 from diffjoint.progress import Progress, Silence
 from diffjoint.search import TOO_FEW, search
-from diffjoint.table import Kind, Table, infer_schema, numbers, open_table, without_cells
+from diffjoint.table import Table, infer_schema, numbers, open_table, without_cells
 
 MOST_ROWS, FEWEST_ROWS, MOST_CELLS = 5_000, 1_000, 100_000
 """Rows that the evidence is taken from, unless told otherwise: fewer in wide tables."""
@@ -180,9 +180,7 @@ def inspect(
     """
     table, infinite = _finite(open_table(X))
     missing = np.column_stack([table.missing(i) for i in range(table.n_columns)])
-    empty = np.flatnonzero(missing.all(axis=0)).tolist()
-    kinds: dict[Any, str] = {table.labels[i]: Kind.PASS_THROUGH.value for i in empty}
-    schema = infer_schema(table, {**kinds, **(column_kinds or {})})
+    schema = infer_schema(table, column_kinds)
     if most_rows is None:
         most_rows = min(MOST_ROWS, max(FEWEST_ROWS, MOST_CELLS // max(1, len(schema.modelled))))
     judged: dict[Hashable, dict[str, Any]] = {}
