@@ -4,6 +4,7 @@ from collections.abc import Hashable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
@@ -213,9 +214,13 @@ def _finite(table: Table) -> tuple[Table, tuple[Infinite, ...]]:
     found, without = [], {}
     for position, name in enumerate(table.names):
         series = table.column(position)
-        if not series.dtype.is_float():
+        of_objects = series.dtype == nw.Object and series.implementation.is_pandas_like()
+        if not series.dtype.is_float() and not of_objects:
             continue
-        column = numbers(series)
+        try:
+            column = numbers(series)
+        except TypeError:  # objects that are not all numbers are not taken for numbers
+            continue
         if np.isinf(column).any():
             without[position] = without_cells(series, np.flatnonzero(np.isinf(column)))
         for value in (np.inf, -np.inf):
