@@ -1,6 +1,6 @@
 """A first look at a table: what is missing, what it may mean, before anything is imputed."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -14,6 +14,7 @@ from scipy.spatial.distance import squareform
 from diffjoint.disguised import Suspicion, find_disguised
 from diffjoint.progress import Progress, Silence
 from diffjoint.search import TOO_FEW, search
+from diffjoint.spelling import TextDates, Variants, find_text_dates, find_variants
 from diffjoint.table import Table, infer_schema, numbers, open_table, without_cells
 
 MOST_ROWS, FEWEST_ROWS, MOST_CELLS = 5_000, 1_000, 100_000
@@ -115,6 +116,10 @@ class Inspection:
         Why there is no evidence; empty if there is.
     infinite : tuple of Infinite
         Numbers that ``fit`` would refuse.
+    variants : tuple of Variants
+        Levels that differ in capitals and spaces alone.
+    text_dates : tuple of TextDates
+        Columns of text that look like dates.
     """
 
     n_rows: int
@@ -126,6 +131,8 @@ class Inspection:
     n_rows_judged: int
     not_judged: str = ""
     infinite: tuple[Infinite, ...] = ()
+    variants: tuple[Variants, ...] = ()
+    text_dates: tuple[TextDates, ...] = ()
 
     @property
     def mm_columns(self) -> list[Hashable]:
@@ -193,6 +200,7 @@ def inspect(
     else:
         found = search(table, schema, progress or Silence(), most_rows)
         judged = {record.pop("column"): record for record in found}
+    disguised = tuple(find_disguised(table))
     return Inspection(
         table.n_rows,
         table.n_columns,
@@ -201,11 +209,21 @@ def inspect(
             _column(table, position, words, missing[:, position], judged)
             for position, words in enumerate(schema.rows())
         ),
-        tuple(find_disguised(table)),
+        disguised,
         find_blocks(missing, table.names),
         min(table.n_rows, most_rows) if judged else 0,
         not_judged,
         infinite,
+        _beside(disguised, find_variants(table, schema)),
+        tuple(find_text_dates(table, schema, column_kinds)),
+    )
+
+
+def _beside(disguised: Sequence[Suspicion], variants: Sequence[Variants]) -> tuple[Variants, ...]:
+    """Variants but for those of a word that may stand for an empty cell: one finding is enough."""
+    suspected = {(one.column, one.value) for one in disguised}
+    return tuple(
+        one for one in variants if suspected.isdisjoint((one.column, s) for s in one.spellings)
     )
 
 
