@@ -26,6 +26,7 @@ FLOORS = [
         "search",
         "decisions",
         "disguised",
+        "spelling",
     },
     {"algorithm", "effort", "inspection"},
     {"checkpoint", "complete", "explain", "history", "inspection_view"},

@@ -302,15 +302,26 @@ def test_wrong_use_and_failed_runs_have_their_codes(
     assert not (tmp_path / "out.csv").exists()
 
 
-def test_a_column_without_a_value_is_named_with_the_option_that_leaves_it_out(
-    survey_file, tmp_path, capsys
-):
-    text(survey_file).assign(void="").to_csv(survey_file, index=False)
-    command = ["impute", survey_file, tmp_path / "out.csv", "-m", "commute", *SETTINGS, "-q"]
-    assert run(*command) == 2
-    told = capsys.readouterr().err
-    assert "Column 'void' must have at least one observed cell" in told
+@pytest.mark.filterwarnings("always::diffjoint.errors.UntypicalWarning")
+def test_a_column_without_a_value_is_named_and_carried_along(survey_file, tmp_path, capsys):
+    text(survey_file).assign(void="", **{"n/a": "NA"}).to_csv(survey_file, index=False)
+    out, model = tmp_path / "out.csv", tmp_path / "model.diffjoint"
+    command = ["impute", survey_file, out, *SETTINGS, "--model-out", model]
+    command += ["--report", tmp_path / "report.html", "--self-check"]
+    assert run(*command, "-m", "commute,void") == 2
+    assert "--mm-columns names 'void'" in " ".join(capsys.readouterr().err.split())
+    assert run(*command, "-m", "commute") == 0
+    told = " ".join(capsys.readouterr().err.split())
+    assert told.count("No cell of 'void', 'n/a' holds a value") == 1
     assert "--kind 'void=pass-through'" in told
+    completed = text(out)
+    assert (completed["void"] == "").all()
+    assert (completed["n/a"] == "NA").all()
+    assert (completed["age"] != "").all()
+    new = text(survey_file).head(20).assign(void="x")
+    new.to_csv(survey_file, index=False)
+    assert run("transform", model, survey_file, out, "-q") == 0
+    assert (text(out)["void"] == "x").all()
 
 
 @pytest.mark.parametrize(

@@ -404,9 +404,20 @@ def test_an_mm_column_without_a_missing_cell(survey):
         imputer(mm_columns=["full"]).fit(survey.assign(full=np.arange(60) % 7 * 1.5))
 
 
-def test_an_all_missing_column(survey):
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"mm_columns": ["age", "void"]},
+        {"rules": {"void": 'town == "Ulm"'}},
+        {"bounds": {"void": (0, 1)}},
+        {"reason_codes": {"void": {"-9": "lost"}}},
+        {"column_kinds": {"void": "continuous"}},
+    ],
+)
+@pytest.mark.filterwarnings("ignore:reason_codes")
+def test_an_all_missing_column_is_refused_where_something_is_asked_of_it(survey, params):
     with pytest.raises(InputError, match="'void'.*all of its cells are missing"):
-        imputer().fit(survey.assign(void=np.nan))
+        imputer(**params).fit(survey.assign(void=np.nan))
 
 
 def test_not_enough_rows(survey):

@@ -246,6 +246,22 @@ def test_infinite_numbers_are_a_finding_and_not_the_end(of):
     assert inspect(pd.DataFrame({"a": [1.5, 2.5, None]})).infinite == ()
 
 
+def test_infinity_among_objects_is_a_finding_too():
+    table = with_infinity()
+    objects = table.assign(**{"a:b": table["a:b"].astype(object).where(table["a:b"].notna(), None)})
+    assert inspect(objects).infinite == inspect(table).infinite
+    assert inspect(objects).columns[0] == inspect(table).columns[0]
+    mixed = pd.DataFrame({"a": [1.5, float("inf"), "x", None] * 5, "b": [True, 2.5, None, 1] * 5})
+    assert inspect(mixed).infinite == ()
+
+
+@pytest.mark.parametrize("n", [1, 80])
+def test_infinity_as_text_is_named_however_often_it_occurs(n):
+    numbers = [f"{x:.2f}" for x in RNG.normal(size=200)]
+    assert suspected([*numbers, *["-Inf"] * n]) == {"-Inf": n}
+    assert suspected(["north", "inf", "south"] * 10) == {}
+
+
 @pytest.mark.parametrize("ending", ["parquet", "csv"])
 def test_the_command_after_infinite_numbers_completes_the_table(ending, tmp_path, capsys):
     path = tmp_path / f"table.{ending}"

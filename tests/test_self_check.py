@@ -224,8 +224,25 @@ def test_verdicts_follow_the_numbers(checked):
     assert "too few could be hidden" in str(replace(check, values=check.values.assign(n_cells=3)))
 
 
+def test_columns_in_which_nothing_is_missing_are_not_called_untrustworthy(checked):
+    imputer, table, check = checked
+    whole = table.notna().all(axis=1)
+    assert (check.values["n_missing"] == table.isna().sum().to_numpy()).all()
+    values = check.values.assign(is_better=False, n_cells=[50, 50, 50, 50, 3, 3])
+    open_ones = values["column"].isin(["noise", "sign"])
+    told = on_values(values.assign(n_missing=np.where(open_ones, 9, 0)))
+    assert told == (
+        "Hidden cells, filled again: better than mean or mode in 0 of 1 columns with missing "
+        "cells; not in noise: do not trust its values. Too few cells could be hidden to tell in "
+        "sign."
+    )
+    nothing = imputer.self_check(table[whole])
+    assert nothing.verdicts[0] == "No cell is missing, so that no value was filled in."
+
+
 def test_names_with_commas_are_told_apart():
     frame = pd.DataFrame({"column": ["a, b", "c"], "n_cells": 50, "is_better": False})
+    frame["n_missing"] = 5
     assert on_values(frame).endswith('not in "a, b", c: do not trust their values.')
     off = pd.DataFrame(
         {"column": ["a, b"], "calibration_error": 0.3, "by_chance": 0.0, "false_calls": 0.0}

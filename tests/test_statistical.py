@@ -81,6 +81,19 @@ def test_columns_whose_values_all_have_labels_are_categories(spss):
     assert read_file(str(spss)).kinds == {"sex": "categorical"}
 
 
+def test_a_column_of_codes_alone_is_empty_and_keeps_its_codes(tmp_path):
+    path, out = tmp_path / "skipped.sav", tmp_path / "out.sav"
+    pyreadstat.write_sav(
+        people().assign(asked=-1.0), str(path), missing_ranges={"asked": [-1]},
+        variable_value_labels={"asked": CODES},
+    )  # fmt: skip
+    file = read_file(str(path))
+    assert file.table["asked"].isna().all()
+    assert (file.reason_codes, file.without_reason) == ({}, {"asked": [-1.0]})
+    write_file(str(out), file.table, file)
+    assert (pyreadstat.read_sav(str(out), user_missing=True)[0]["asked"] == -1.0).all()
+
+
 def test_what_the_user_says_of_a_code_goes_before_its_label(spss):
     file = read_file(str(spss), reason_codes={"income": {"-9": "meaningful", "-5": "lost"}})
     assert file.reason_codes == {"income": {-1.0: "meaningful"}}

@@ -159,17 +159,24 @@ def _among_dates(stamps: Numbers, name: str) -> Iterator[Suspicion]:
 def _among_words(cells: list[Any], name: str) -> Iterator[Suspicion]:
     counts = Counter(cell for cell in cells if isinstance(cell, str))
     total = sum(cell is not None for cell in cells)
-    words = [text for text in counts if not _is_number(text)]
+    not_numbers = [text for text in counts if not _is_number(text)]
+    words = [text for text in not_numbers if not _is_infinite(text)]
     n_words = sum(counts[text] for text in words)
     are_numbers = total > 0 and n_words < (1 - MOSTLY_NUMBERS) * total
     stray = are_numbers and len(words) <= MOST_STRAY_WORDS
-    for text in sorted(words):
+    for text in sorted(not_numbers):
         usual = text.strip().lower() in TEXT_CODES
-        if usual or stray:
+        infinite = are_numbers and _is_infinite(text)
+        if usual or stray or infinite:
             why = "text that often stands for an empty cell" if usual else "text"
+            why = "infinite" if infinite else why
             why += ", in a column of numbers" if are_numbers else ""
             count = counts[text]
             yield Suspicion(name, text, count, count / total, cells.index(text), why)
+
+
+def _is_infinite(text: str) -> bool:
+    return text.strip().lower().lstrip("+-") in ("inf", "infinity")
 
 
 def _is_number(text: str) -> bool:

@@ -2,7 +2,7 @@
 
 import hashlib
 import os
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
@@ -83,7 +83,9 @@ from diffjoint.table import (
     Labels,
     Schema,
     Table,
+    check_observed,
     code_table,
+    doubts_on_carried,
     idle_codes,
     infer_schema,
     open_labels,
@@ -136,6 +138,7 @@ class Imputation:
     n_review: int
     _inferred: Aggregated = field(repr=False, compare=False)
     _digest: str = field(repr=False, compare=False)
+    _learnt: str = field(repr=False, compare=False)
 
 
 class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -277,6 +280,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     _model: Model
     _on_fit_rows: Aggregated
+    _learnt: str
 
     def __init__(
         self,
@@ -457,7 +461,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         ----------
         X : table with the columns of ``fit``
         result : Imputation, optional
-            What :meth:`impute` said of X, if it is at hand; otherwise it is asked.
+            What :meth:`impute` of this imputer said of X, if it is at hand; otherwise it is asked.
 
         Returns
         -------
@@ -500,7 +504,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         X : table with the columns of ``fit``, optional
             The table of ``fit`` if not given; an imputer that was loaded does not have it.
         result : Imputation, optional
-            What :meth:`impute` said of X, if it is at hand; otherwise it is asked.
+            What :meth:`impute` of this imputer said of X, if it is at hand; otherwise it is asked.
         title : str
             The page's heading.
         self_check : bool or SelfCheck
@@ -666,6 +670,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             "settings": asdict(self.settings_),
             "seed": self._model.seed,
             "history": self.history_,
+            "learnt": self._learnt,
             "n_features_in": self.n_features_in_,
             "feature_names_in": list(getattr(self, "feature_names_in_", [])),
         }
@@ -748,6 +753,9 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         for doubt in idle_codes(table, self.reason_codes):
             warn(doubt, UntypicalWarning, stacklevel=4)
         schema = infer_schema(without_codes, self.column_kinds)
+        check_observed(without_codes, self._named_columns())
+        for doubt in doubts_on_carried(without_codes, schema, self.column_kinds):
+            warn(doubt, UntypicalWarning, stacklevel=4)
         schema = with_bounds(schema, without_codes, self.bounds)
         table, coded = read_reasons(table, self.reason_codes, schema)
         labels = open_labels(table, coded, known_meaningful, known_lost)
@@ -778,6 +786,17 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             self.detector,
             loss_rate,
         )
+
+    def _named_columns(self) -> dict[str, list[Hashable]]:
+        """Columns that something is asked of, by the option that names them."""
+        named = {
+            option: list(given)
+            for option in ("mm_columns", "rules", "bounds")
+            if isinstance(given := getattr(self, option), Collection) and not isinstance(given, str)
+        }
+        codes = self.reason_codes if isinstance(self.reason_codes, Mapping) else {}
+        own = [label for label, meanings in codes.items() if isinstance(meanings, Mapping)]
+        return {**named, "reason_codes": own}
 
     def _checked_settings(self) -> Settings:
         check_choice("detector", self.detector, tuple(DETECTORS))
@@ -1034,6 +1053,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self._model = model
         self._on_fit_rows = aggregated.take(np.argsort(task.order))
         self._fit_rows_digest = _digest(task.values, task.gaps, task.known)
+        self._learnt = _learnt(model, self._on_fit_rows, self._fit_rows_digest)
         settled = task.known.settle(self._on_fit_rows.state)
         self.meaningful_ = spread(settled.meaningful, task.table, self.schema_)
 
@@ -1142,6 +1162,16 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """What was inferred of a table already, if ``result`` is of it; otherwise it is now."""
         if result is None:
             return self._infer(question)
+        if not isinstance(result, Imputation):
+            raise InputError(
+                f"result must be what impute(X) returned, an Imputation; got "
+                f"{type(result).__name__}. Pass that, or leave it out."
+            )
+        if result._learnt != self._learnt:
+            raise InputError(
+                "result must be what impute(X) of this imputer said, as it is fitted now; it comes "
+                "from another imputer or an earlier fit. Call impute(X) again, or leave it out."
+            )
         if result._digest != question.digest:
             raise InputError(
                 "result must be what impute(X) said of this X, with the same known cells; it is of "
@@ -1175,6 +1205,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             n_review=int(review.sum()),
             _inferred=inferred,
             _digest=question.digest,
+            _learnt=self._learnt,
         )
 
     def _complete(self, question: "_Question", state: JointState) -> Any:
@@ -1253,6 +1284,7 @@ def _imputer_from(arrays: Arrays, facts: dict[str, Any], device: str) -> Selecti
         {**found, "column": label_from(found["column"])} for found in facts["mm_evidence"]
     ]
     imputer.history_ = facts["history"]
+    imputer._learnt = facts["learnt"]
     imputer.n_features_in_ = facts["n_features_in"]
     if facts["feature_names_in"]:
         imputer.feature_names_in_ = np.asarray(facts["feature_names_in"], dtype=object)
@@ -1363,4 +1395,21 @@ def _digest(values: Values, gaps: Cells, known: Knowledge) -> str:
     """What tells a table from others: its cells, its gaps, and what is known of them."""
     digest = hashlib.sha256(np.ascontiguousarray(known.marked(values)).tobytes())
     digest.update(np.packbits(gaps).tobytes())
+    return digest.hexdigest()
+
+
+def _learnt(model: Model, said: Aggregated, fit_rows: str) -> str:
+    """What tells what was learnt from what others learnt; a copy or a saved one has the same.
+
+    Parameters
+    ----------
+    said : Aggregated
+        What is said of the rows of ``fit``: values of another model differ, whoever gives them.
+    fit_rows : str
+        What tells those rows from others.
+    """
+    facts = (fit_rows, model.seed, model.space.mm, model.settings, model.space.schema)
+    digest = hashlib.sha256(repr(facts).encode())
+    for part in (said.values, said.uncertainty, said.meaningful_score):
+        digest.update(np.ascontiguousarray(part).tobytes())
     return digest.hexdigest()

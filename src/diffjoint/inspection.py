@@ -1,9 +1,10 @@
 """A first look at a table: what is missing, what it may mean, before anything is imputed."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
@@ -13,7 +14,8 @@ from scipy.spatial.distance import squareform
 from diffjoint.disguised import Suspicion, find_disguised
 from diffjoint.progress import Progress, Silence
 from diffjoint.search import TOO_FEW, search
-from diffjoint.table import Kind, Table, infer_schema, numbers, open_table, without_cells
+from diffjoint.spelling import TextDates, Variants, find_text_dates, find_variants
+from diffjoint.table import Table, infer_schema, numbers, open_table, without_cells
 
 MOST_ROWS, FEWEST_ROWS, MOST_CELLS = 5_000, 1_000, 100_000
 """Rows that the evidence is taken from, unless told otherwise: fewer in wide tables."""
@@ -114,6 +116,10 @@ class Inspection:
         Why there is no evidence; empty if there is.
     infinite : tuple of Infinite
         Numbers that ``fit`` would refuse.
+    variants : tuple of Variants
+        Levels that differ in capitals and spaces alone.
+    text_dates : tuple of TextDates
+        Columns of text that look like dates.
     """
 
     n_rows: int
@@ -125,6 +131,8 @@ class Inspection:
     n_rows_judged: int
     not_judged: str = ""
     infinite: tuple[Infinite, ...] = ()
+    variants: tuple[Variants, ...] = ()
+    text_dates: tuple[TextDates, ...] = ()
 
     @property
     def mm_columns(self) -> list[Hashable]:
@@ -180,9 +188,7 @@ def inspect(
     """
     table, infinite = _finite(open_table(X))
     missing = np.column_stack([table.missing(i) for i in range(table.n_columns)])
-    empty = np.flatnonzero(missing.all(axis=0)).tolist()
-    kinds: dict[Any, str] = {table.labels[i]: Kind.PASS_THROUGH.value for i in empty}
-    schema = infer_schema(table, {**kinds, **(column_kinds or {})})
+    schema = infer_schema(table, column_kinds)
     if most_rows is None:
         most_rows = min(MOST_ROWS, max(FEWEST_ROWS, MOST_CELLS // max(1, len(schema.modelled))))
     judged: dict[Hashable, dict[str, Any]] = {}
@@ -194,6 +200,7 @@ def inspect(
     else:
         found = search(table, schema, progress or Silence(), most_rows)
         judged = {record.pop("column"): record for record in found}
+    disguised = tuple(find_disguised(table))
     return Inspection(
         table.n_rows,
         table.n_columns,
@@ -202,11 +209,21 @@ def inspect(
             _column(table, position, words, missing[:, position], judged)
             for position, words in enumerate(schema.rows())
         ),
-        tuple(find_disguised(table)),
+        disguised,
         find_blocks(missing, table.names),
         min(table.n_rows, most_rows) if judged else 0,
         not_judged,
         infinite,
+        _beside(disguised, find_variants(table, schema)),
+        tuple(find_text_dates(table, schema, column_kinds)),
+    )
+
+
+def _beside(disguised: Sequence[Suspicion], variants: Sequence[Variants]) -> tuple[Variants, ...]:
+    """Variants but for those of a word that may stand for an empty cell: one finding is enough."""
+    suspected = {(one.column, one.value) for one in disguised}
+    return tuple(
+        one for one in variants if suspected.isdisjoint((one.column, s) for s in one.spellings)
     )
 
 
@@ -215,9 +232,13 @@ def _finite(table: Table) -> tuple[Table, tuple[Infinite, ...]]:
     found, without = [], {}
     for position, name in enumerate(table.names):
         series = table.column(position)
-        if not series.dtype.is_float():
+        of_objects = series.dtype == nw.Object and series.implementation.is_pandas_like()
+        if not series.dtype.is_float() and not of_objects:
             continue
-        column = numbers(series)
+        try:
+            column = numbers(series)
+        except TypeError:  # objects that are not all numbers are not taken for numbers
+            continue
         if np.isinf(column).any():
             without[position] = without_cells(series, np.flatnonzero(np.isinf(column)))
         for value in (np.inf, -np.inf):

@@ -42,6 +42,18 @@ def _parts(found: Inspection) -> Iterator[RenderableType]:
             "The command below reads them as lost. If they stand for a bound, put that in their "
             "place in the file instead."
         )
+    if found.variants:
+        yield _heading("Levels that differ in capitals or spaces alone")
+        yield _variants(found)
+        yield from _rest(len(found.variants))
+        yield Text(
+            "Each is a level of its own. If they mean the same, write the first in all of their "
+            "cells in the file."
+        )
+    if found.text_dates:
+        yield _heading("Text that looks like dates, and is not understood as such")
+        yield _text_dates(found)
+        yield from _rest(len(found.text_dates))
     if found.blocks:
         yield _heading("Columns that are empty in the same rows")
         yield _blocks(found)
@@ -83,6 +95,23 @@ def _infinite(found: Inspection) -> RichTable:
     shown = _table("column", "value", "cells", "first in row")
     for one in found.infinite[:MOST_SHOWN]:
         shown.add_row(_text(one.column), one.value, f"{one.n_cells:,}", str(one.first_row))
+    return shown
+
+
+def _variants(found: Inspection) -> RichTable:
+    shown = _table("column", "spellings and their cells")
+    for one in found.variants[:MOST_SHOWN]:
+        pairs = zip(one.spellings, one.n_cells, strict=True)
+        told = ", ".join(f'"{text}" ({n_cells:,})' for text, n_cells in pairs)
+        shown.add_row(_text(one.column), _text(told, 200))
+    return shown
+
+
+def _text_dates(found: Inspection) -> RichTable:
+    shown = _table("column", "written", "such as", "cells", "what to do")
+    for one in found.text_dates[:MOST_SHOWN]:
+        cells = (one.form, _text(one.example), f"{one.n_cells:,}", _text(one.advice, 300))
+        shown.add_row(_text(one.column), *cells)
     return shown
 
 

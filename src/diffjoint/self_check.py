@@ -56,8 +56,9 @@ class SelfCheck:
         Observed cells that were hidden and filled again, a row per column: ``column``, ``kind``,
         ``n_cells``, ``measure`` ("accuracy", or "standardised_rmse": errors in standard deviations
         of the column), ``score``, ``mean_or_mode`` (the same measure of the mean or the most
-        frequent level) and ``is_better``: by more than chance explains, and by a twentieth of the
-        squared error or of the wrong levels at least.
+        frequent level), ``is_better``: by more than chance explains, and by a twentieth of the
+        squared error or of the wrong levels at least, and ``n_missing``: cells of the whole table
+        that were there to be filled.
     missing : DataFrame
         P(missing) against who is missing, in rows that it was not learnt from: ``column``,
         ``n_cells``, ``said`` and ``found`` share, ``calibration_error``, ``by_chance`` (what that
@@ -127,6 +128,7 @@ def check_table(
     """
     check_is_possible(model)
     belief, n_rows = model.belief, len(observation.values)
+    n_missing = (~observation.observed).sum(axis=0).tolist()
     rng = np.random.default_rng(seed)
     rows, folds = _sample(observation, rng), np.zeros(n_rows, dtype=np.int64)
     if isinstance(belief, EvidenceBelief):
@@ -139,6 +141,7 @@ def check_table(
     is_new = bool((folds == NEW).mean() > 0.5)
     notes += (NEW_ROWS,) if is_new else ()
     values = _check_values(observation, model, is_new, rng, seed, Scaled(progress, by_column))
+    values = values.assign(n_missing=n_missing)
     if not isinstance(belief, EvidenceBelief):
         notes += ("No column was searched, so that there are no calls to check.",)
         return SelfCheck(values, _frame([]), _frame([]), _frame([]), notes)

@@ -118,7 +118,9 @@ def read_statistical(path: str, reason_codes: Mapping[Any, Any], *, guess: bool)
         codes = list(dict.fromkeys(raw.loc[coded[:, i], name]))
         own = matches(given[i], codes)
         labels = meta.variable_value_labels.get(name, {})
-        told = {c: why for c in codes if c not in own and guess and (why := _why(labels.get(c)))}
+        # Of a column that holds nothing else, no reason is asked: it is empty, and carried along.
+        asked = guess and bool((raw[name].notna() & (raw[name] != "") & ~coded[:, i]).any())
+        told = {c: why for c in codes if c not in own and asked and (why := _why(labels.get(c)))}
         silent = [code for code in codes if code not in own and code not in told]
         table[name] = _emptied(raw[name], raw[name].isin(silent) & coded[:, i])
         found |= {name: told} if told else {}

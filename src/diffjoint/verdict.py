@@ -25,17 +25,24 @@ ADVICE = {
 
 
 def on_values(values: pd.DataFrame) -> str:
-    """Whether hidden cells came back better than by the mean or mode, and where not."""
-    told = values[values["n_cells"] >= FEWEST_CELLS]
-    untold = values.loc[values["n_cells"] < FEWEST_CELLS, "column"].tolist()
+    """Whether hidden cells came back better than by the mean or mode, and where not.
+
+    Columns without a missing cell are left out: nothing was filled there.
+    """
+    filled = values[values["n_missing"] > 0]
+    if not len(filled):
+        return "No cell is missing, so that no value was filled in."
+    told = filled[filled["n_cells"] >= FEWEST_CELLS]
+    untold = filled.loc[filled["n_cells"] < FEWEST_CELLS, "column"].tolist()
     if not len(told):
         return (
             "Hidden cells, filled again: too few could be hidden to tell how well they come back."
         )
     worse = told.loc[~told["is_better"], "column"].tolist()
     n_better = len(told) - len(worse)
+    which = "columns" if len(filled) == len(values) else "columns with missing cells"
     words = (
-        f"Hidden cells, filled again: better than mean or mode in {n_better} of {len(told)} columns"
+        f"Hidden cells, filled again: better than mean or mode in {n_better} of {len(told)} {which}"
     )
     if worse:
         whose = "its" if len(worse) == 1 else "their"

@@ -139,6 +139,63 @@ def test_what_was_inferred_of_new_rows_is_not_inferred_again(imputer, survey, mo
         imputer.report(rows.head(30), result)
 
 
+@pytest.fixture(scope="module")
+def small(survey):
+    return survey[["age", "married", "income"]].head(80)
+
+
+def plain(**params):
+    return SelectiveImputer(**{"mm_columns": [], **TINY, "random_state": 0, **params})
+
+
+@pytest.fixture(scope="module")
+def fitted(small):
+    return plain().fit(small)
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"random_state": 1},
+        {"threshold": 0.9},
+        {"column_kinds": {"age": "continuous"}},
+        {"imputer": SimpleImputer(), **dict.fromkeys(TINY)},
+    ],
+    ids=lambda params: next(iter(params)),
+)
+def test_a_result_of_another_imputer_is_refused(fitted, small, params):
+    other = plain(**params).fit(small)
+    for rows in (small, small.head(30)):
+        for ask in (fitted.report, fitted.review):
+            with pytest.raises(InputError, match="it comes from another imputer or an earlier fit"):
+                ask(rows, other.impute(rows))
+
+
+def test_what_is_no_result_is_refused(fitted, small):
+    with pytest.raises(InputError, match="an Imputation; got DataFrame. Pass that, or leave it"):
+        fitted.report(small, fitted.transform(small))
+
+
+def test_a_result_is_taken_by_a_copy_and_by_the_same_fit_again(fitted, small, tmp_path):
+    fitted.save(tmp_path / "model")
+    copy, loaded = pickle.loads(pickle.dumps(fitted)), load(tmp_path / "model")
+    for other in (copy, loaded, plain().fit(small)):
+        for rows in (small, small.head(30)):
+            result = pickle.loads(pickle.dumps(fitted.impute(rows)))
+            assert other.report(rows, result).summary.n_imputed == result.n_imputed
+            assert fitted.review(rows, other.impute(rows)).empty
+
+
+def test_a_result_stays_good_after_draws_and_goes_out_of_date_with_another_fit(small):
+    own = plain().fit(small)
+    result = own.impute(small)
+    own.sample(small, 1)
+    assert own.report(small, result).summary.n_imputed == result.n_imputed
+    own.fit(small.head(60))
+    with pytest.raises(InputError, match="an earlier fit. Call impute"):
+        own.report(small, result)
+
+
 def test_the_command_line_infers_and_checks_new_rows_once(imputer, survey, tmp_path, monkeypatch):
     new, model, report = (tmp_path / name for name in ("new.csv", "model", "report.html"))
     survey.head(80).to_csv(new, index=False)

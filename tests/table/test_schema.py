@@ -98,9 +98,12 @@ def test_an_override_that_does_not_fit_says_why(kinds, words):
 @pytest.mark.parametrize(
     "empty", [pd.Series([None, None], dtype="float64"), pd.Series([None, None])]
 )
-def test_an_all_missing_column_says_what_to_do(empty):
-    with pytest.raises(InputError, match="'a'.*all of its cells are missing.*Drop the column"):
-        infer_schema(open_table(pd.DataFrame({"a": empty, "b": [1, 2]})))
+def test_an_all_missing_column_is_carried_along_unless_a_kind_is_asked_for(empty):
+    table = open_table(pd.DataFrame({"a": empty, "b": [1, 2]}))
+    for kind in ("continuous", "categorical"):
+        with pytest.raises(InputError, match="'a'.*all of its cells are missing.*Drop the column"):
+            infer_schema(table, {"a": kind})
+    assert infer_schema(table).columns[0].kind == "pass-through"
 
 
 def test_infinity_is_refused():

@@ -1,6 +1,7 @@
 """Tables at the door: kinds, coding, model space, and dtypes back as they came. No torch."""
 
 from diffjoint.table.bounds import number_for, with_bounds
+from diffjoint.table.carried import check_observed, doubts_on_carried
 from diffjoint.table.decode import decode, fill_column, fill_constant, on_grid
 from diffjoint.table.encode import code_table, coordinates, encode
 from diffjoint.table.frame import (
@@ -35,10 +36,12 @@ __all__ = [
     "Table",
     "cells_of",
     "check_mapping",
+    "check_observed",
     "code_table",
     "codes_by_column",
     "coordinates",
     "decode",
+    "doubts_on_carried",
     "encode",
     "fill_column",
     "fill_constant",

@@ -197,8 +197,10 @@ def infer_schema(table: Table, column_kinds: Mapping[Hashable, str] | None = Non
 
 
 def infer_kind(series: nw.Series[Any], name: str) -> Kind:
-    """The kind a column most likely has."""
+    """The kind a column most likely has; without a single value, it can only be carried along."""
     dtype = series.dtype
+    if missing_cells(series).all():
+        return Kind.PASS_THROUGH
     if is_date(series):
         return Kind.DATETIME
     if dtype.is_integer() or dtype.is_float():
@@ -229,8 +231,6 @@ def _kind_of_numbers(column: NDArray[np.float64], name: str) -> Kind:
 
 
 def _kind_of_objects(observed: list[Any], name: str) -> Kind:
-    if not observed:
-        return Kind.CATEGORICAL
     if all(isinstance(value, numeric.Real) and not isinstance(value, bool) for value in observed):
         try:
             return _kind_of_numbers(np.array(observed, dtype=np.float64), name)
