@@ -28,6 +28,7 @@ FLOORS = [
         "disguised",
         "spelling",
     },
+    {"sharpen"},
     {"algorithm", "effort", "inspection"},
     {"checkpoint", "complete", "explain", "history", "inspection_view"},
     {"model", "report"},

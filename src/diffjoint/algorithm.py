@@ -14,6 +14,7 @@ from diffjoint.detect import Belief
 from diffjoint.edm import Denoiser
 from diffjoint.model_update import Hiding, Trained, model_update
 from diffjoint.progress import Progress
+from diffjoint.sharpen import find_shares
 from diffjoint.state import JointSpace, JointState, Observation, one_mask
 
 
@@ -101,26 +102,34 @@ def learn_to_draw(
     settings: Settings,
     runtime: Runtime,
     belief: Belief | None,
-) -> Trained:
+) -> tuple[Trained, Values]:
     """Train a denoiser that is told what is observed: one pass, as there is no guess to refine.
 
     It learns from hidden cells alone, whose truth is known. What lost cells are expected to hold
-    does not come from it: it is there to draw from.
+    does not come from it: it is there to draw from. Where it draws too widely is found out on
+    hidden cells again, see :mod:`diffjoint.sharpen`.
 
     Parameters
     ----------
     belief : Belief or None
         What the detector thinks of the mask; None where no column is searched.
+
+    Returns
+    -------
+    Trained, array of shape (n_columns,)
+        The denoiser, and how far from what is expected its draws are left.
     """
     mask = observation.known_meaningful if belief is None else belief.draw(observation, 1)
     runtime.progress.phase("learning to draw")
-    return model_update(
+    trained = model_update(
         torch.from_numpy(space.encode(JointState(observation.values, mask))).to(runtime.device),
         settings,
         _generator(runtime, 0),
         runtime.progress,
         hiding=_hiding(observation, space, runtime.device),
     )
+    how = (space, settings, runtime.seed, runtime.memory_limit, runtime.progress)
+    return trained, find_shares(trained.denoiser, observation, mask, *how)
 
 
 def initial_state(observation: Observation, seed: int) -> JointState:

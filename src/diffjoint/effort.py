@@ -9,6 +9,7 @@ from diffjoint.config import Settings
 from diffjoint.evidence import n_folds_of_all
 from diffjoint.evidence.missing import MOST_ROWS
 from diffjoint.model_update import training_units
+from diffjoint.sharpen import sharpening_units
 from diffjoint.state import JointSpace, Observation
 
 ROW_SECONDS, WEIGHT_SECONDS = 1.5e-6, 3e-10
@@ -52,6 +53,12 @@ def fit_units(
         return units + space.n_columns * value_units(observation, settings)
     training = training_units(len(observation.values), settings)
     return units + n_passes * (training + sampling_units(observation, settings))
+
+
+def drawing_units(observation: Observation, settings: Settings) -> float:
+    """All that is to do when drawing is learnt."""
+    training = training_units(len(observation.values), settings)
+    return training + sharpening_units(observation, settings)
 
 
 def _trees_seconds(observation: Observation, cost: tuple[float, float, float]) -> float:

@@ -15,7 +15,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostin
 from diffjoint.arrays import Values
 from diffjoint.progress import Progress
 from diffjoint.state import JointSpace, Observation
-from diffjoint.table import on_grid
+from diffjoint.table import Column, on_grid
 from diffjoint.trees import (
     Arrays,
     Trees,
@@ -76,6 +76,13 @@ class ColumnExpectation:
         entropy = -(likely * np.log(np.maximum(likely * self.shares, TINY))).sum(axis=1)
         return self.levels[(likely * self.shares).argmax(axis=1)], np.maximum(entropy, 0.0)
 
+    def cells(self, features: Values, column: Column) -> tuple[Values, Values]:
+        """What cells of a column are expected to hold, and how uncertain that is."""
+        value, spread = self.of(features)
+        if column.is_categorical:
+            return value, spread
+        return on_grid(column.mean + value * column.scale, column), spread * column.scale
+
 
 @dataclass(frozen=True)
 class Expectation:
@@ -93,11 +100,8 @@ class Expectation:
             rows = np.flatnonzero(~observation.observed[:, j])
             if not len(rows):
                 continue
-            value, spread = learnt.of(np.delete(observation.values[rows], j, axis=1))
-            if not column.is_categorical:
-                value = on_grid(column.mean + value * column.scale, column)
-                spread = spread * column.scale
-            values[rows, j], uncertainty[rows, j] = value, spread
+            rest = np.delete(observation.values[rows], j, axis=1)
+            values[rows, j], uncertainty[rows, j] = learnt.cells(rest, column)
         return values, uncertainty
 
     def arrays(self) -> Arrays:
@@ -116,16 +120,17 @@ def learn_values(
     learnt, n_rows = [], len(observation.values)
     columns = range(len(space.schema.modelled))
     for column in side_by_side(
-        lambda j: _learn_column(observation, space, j, seed), columns, n_rows
+        lambda j: learn_column(observation, space, j, seed), columns, n_rows
     ):
         learnt.append(column)
         progress.advance(1)
     return Expectation(space, tuple(learnt))
 
 
-def _learn_column(
+def learn_column(
     observation: Observation, space: JointSpace, j: int, seed: int
 ) -> ColumnExpectation:
+    """Learn one column, by its place, from the rows in which it is observed."""
     column = space.schema.modelled[j]
     rows = np.flatnonzero(observation.observed[:, j])[:MOST_ROWS]
     values = _hide_together(observation, j, rows, np.random.default_rng([seed, j]))

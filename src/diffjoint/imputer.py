@@ -43,7 +43,7 @@ from diffjoint.detect import (
     Belief,
     LossRate,
 )
-from diffjoint.effort import evidence_units, fit_units, value_units
+from diffjoint.effort import drawing_units, evidence_units, fit_units, value_units
 from diffjoint.errors import InputError, ModelFileError, UntypicalWarning
 from diffjoint.expect import Expectation, learn_values
 from diffjoint.explain import (
@@ -70,7 +70,6 @@ from diffjoint.model import (
     model_from,
     observe,
 )
-from diffjoint.model_update import training_units
 from diffjoint.params import label_from, params_from, plain_params
 from diffjoint.persist import Arrays, read_bundle, write_bundle
 from diffjoint.progress import Progress, Scaled, Silence, progress_bar
@@ -1040,10 +1039,11 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         order = canonical_order(question.known.marked(question.values))
         observation = self._observe(question).take(order)
         device, limit = choose_device(self.device), parse_bytes(self.memory_limit)
-        progress.begin(training_units(len(observation.values), model.settings))
+        progress.begin(drawing_units(observation, model.settings))
         runtime = Runtime(model.seed, device, limit, progress)
-        trained = learn_to_draw(observation, model.space, model.settings, runtime, model.belief)
-        self._model = replace(model, denoiser=trained.denoiser)
+        how = (model.space, model.settings, runtime, model.belief)
+        trained, shares = learn_to_draw(observation, *how)
+        self._model = replace(model, denoiser=trained.denoiser, shares=shares)
         on_rows = self._on_fit_rows.take(order)
         done = Pass(0, trained.denoiser, on_rows, trained.loss, trained.n_epochs)
         self.history_ = [history_entry(done, None, observation, model.space)]

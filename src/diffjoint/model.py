@@ -19,6 +19,7 @@ from diffjoint.keys import row_keys
 from diffjoint.knowledge import Knowledge
 from diffjoint.persist import Arrays
 from diffjoint.progress import Progress
+from diffjoint.sharpen import sharpened
 from diffjoint.state import Draws, JointSpace, JointState, Masks, Observation, one_mask
 from diffjoint.table import Schema, Table
 from diffjoint.wrap import Wrapped
@@ -31,7 +32,13 @@ FIRST_MASK = 1_000
 
 @dataclass(frozen=True)
 class Model:
-    """All that was learnt; without a denoiser as long as none was needed."""
+    """All that was learnt; without a denoiser as long as none was needed.
+
+    Attributes
+    ----------
+    shares : array of shape (n_columns,), optional
+        How far from what is expected draws are left, see :mod:`diffjoint.sharpen`.
+    """
 
     space: JointSpace
     settings: Settings
@@ -40,6 +47,7 @@ class Model:
     clusters: Clusters
     belief: Belief | None = None
     expectation: Expectation | Wrapped | None = None
+    shares: Values | None = None
 
     def draws(
         self,
@@ -55,7 +63,7 @@ class Model:
                 "Draws need diffjoint's own model of the values; this imputer was fitted with "
                 "imputer=..., whose values do not vary. Fit with imputer=None to sample."
             )
-        return conditional_sample(
+        blocks = conditional_sample(
             self.denoiser,
             observation,
             self.space,
@@ -65,6 +73,13 @@ class Model:
             progress=progress,
             masks=masks,
             first_draw=draws.start,
+        )
+        if self.shares is None or (self.shares == 1.0).all() or self.expectation is None:
+            return blocks
+        expected, gaps = self.expectation.of(observation)[0], ~observation.observed
+        return (
+            sharpened(block, expected[block.rows], gaps[block.rows], self.space, self.shares)
+            for block in blocks
         )
 
     def states(
@@ -124,6 +139,8 @@ class Model:
                 "is needed."
             )
         arrays = {"clusters": self.clusters, **weights(self.denoiser)}
+        if self.shares is not None:
+            arrays["shares"] = self.shares
         for prefix, part in ((BELIEF, self.belief), (EXPECTATION, self.expectation)):
             if part is not None:
                 arrays |= {f"{prefix}{name}": array for name, array in part.arrays().items()}
@@ -142,6 +159,7 @@ def model_from(
         arrays["clusters"],
         belief_from(_named(arrays, BELIEF)),
         expectation_from(_named(arrays, EXPECTATION), space),
+        arrays.get("shares"),
     )
 
 

@@ -111,6 +111,11 @@ def training_units(n_rows: int, settings: Settings) -> float:
     return TRAINING_UNITS * _rows_per_epoch(n_rows, settings) * settings.max_epochs
 
 
+def first_held_out(n_rows: int) -> int:
+    """The first of the last rows, which a denoiser that learns from hidden cells is not taught."""
+    return n_rows - min(n_rows // HELD_OUT, MOST_HELD_OUT)
+
+
 class _Lesson:
     """The rows, and how one epoch goes over them."""
 
@@ -123,11 +128,10 @@ class _Lesson:
     ) -> None:
         self.vectors, self.settings = vectors, settings
         self.generator, self.hiding = generator, hiding
-        n_held_out = min(len(vectors) // HELD_OUT, MOST_HELD_OUT) if hiding else 0
-        self.n_rows = len(vectors) - n_held_out
+        self.n_rows = first_held_out(len(vectors)) if hiding else len(vectors)
         self.n_taught = _rows_per_epoch(len(vectors), settings)
         if hiding:
-            first = self.n_rows if n_held_out else 0
+            first = self.n_rows if self.n_rows < len(vectors) else 0
             held_out = torch.arange(first, len(vectors), device=vectors.device)
             self.test = self._questions(held_out)
 

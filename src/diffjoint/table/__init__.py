@@ -19,6 +19,7 @@ from diffjoint.table.frame import (
     without_cells,
 )
 from diffjoint.table.labels import Labels, open_flags, open_labels
+from diffjoint.table.ranks import from_scores, to_scores
 from diffjoint.table.reasons import (
     codes_by_column,
     idle_codes,
@@ -45,6 +46,7 @@ __all__ = [
     "encode",
     "fill_column",
     "fill_constant",
+    "from_scores",
     "idle_codes",
     "infer_kind",
     "infer_schema",
@@ -61,6 +63,7 @@ __all__ = [
     "open_table",
     "read_reasons",
     "searched_by_codes",
+    "to_scores",
     "with_bounds",
     "with_cells",
     "with_microseconds",
