@@ -55,10 +55,10 @@ def fit_units(
     return units + n_passes * (training + sampling_units(observation, settings))
 
 
-def drawing_units(observation: Observation, settings: Settings) -> float:
+def drawing_units(observation: Observation, settings: Settings, seed: int) -> float:
     """All that is to do when drawing is learnt."""
     training = training_units(len(observation.values), settings)
-    return training + sharpening_units(observation, settings)
+    return training + sharpening_units(observation, settings, seed)
 
 
 def _trees_seconds(observation: Observation, cost: tuple[float, float, float]) -> float:

@@ -92,11 +92,11 @@ def find_shares(
     return shares
 
 
-def sharpening_units(observation: Observation, settings: Settings) -> float:
+def sharpening_units(observation: Observation, settings: Settings, seed: int) -> float:
     """Rows through the network that :func:`find_shares` takes."""
-    rows = observation.take(_held_out(len(observation.values)))
-    every = replace(rows, values=np.full(rows.values.shape, np.nan))
-    return sampling_units(every, replace(settings, n_draws=N_DRAWS))
+    rows = _held_out(len(observation.values))
+    asked, _ = _questions(observation, observation.known_meaningful, rows, seed)
+    return sampling_units(asked, replace(settings, n_draws=N_DRAWS))
 
 
 def sharpened(
