@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from diffjoint import SelectiveImputer, load
-from diffjoint.sharpen import _is_too_wide, _share, sharpened
+from diffjoint.sharpen import _inside, _is_too_wide, _share, sharpened
 from diffjoint.state import Draws, JointSpace
 from diffjoint.table import infer_schema, open_table
 
@@ -29,16 +29,34 @@ def test_draws_that_are_narrow_enough_are_not_too_wide(width):
     assert not _is_too_wide(drawn, truth)
 
 
-def test_too_few_cells_say_nothing():
-    drawn, _, truth = draws_of(3.0)
+def test_draws_that_are_too_wide_are_found_out():
+    drawn, _, truth = draws_of(1.5)
     assert _is_too_wide(drawn, truth)
-    assert not _is_too_wide(drawn[:, :50], truth[:50])
+
+
+@pytest.mark.parametrize("grid", [0.0, 0.5, 2.0, 10.0], ids=["none", "fine", "coarse", "all alike"])
+def test_values_that_many_cells_share_count_as_far_as_they_should(grid):
+    """Draws from the truth hold 80%, however many of them tie."""
+    drawn, _, truth = draws_of(1.0)
+    if grid:
+        drawn, truth = np.round(drawn / grid), np.round(truth / grid)
+    assert _inside(drawn, truth) == pytest.approx(0.8, abs=0.03)
 
 
 @pytest.mark.parametrize("width", [1.5, 2.0, 4.0])
 def test_as_much_is_taken_away_as_was_too_much(width):
     drawn, expected, truth = draws_of(width)
-    assert _share(drawn, expected, truth) == pytest.approx(1 / width, abs=0.06)
+    column = infer_schema(open_table(pd.DataFrame({"x": drawn.ravel()}))).modelled[0]
+    assert _share(drawn, expected, truth, column) == pytest.approx(1 / width, abs=0.1)
+
+
+def test_zeros_that_are_certain_do_not_make_other_draws_narrow():
+    """No income for those without a job, and none of the others' is too wide."""
+    rng = np.random.default_rng(0)
+    job = rng.random(N_CELLS) < 0.5
+    truth = np.where(job, np.round(rng.normal(40, 8, N_CELLS)), 0.0)
+    drawn = np.where(job, np.round(rng.normal(40, 8, (20, N_CELLS))), 0.0)
+    assert not _is_too_wide(drawn, truth)
 
 
 def test_only_drawn_numbers_of_wide_columns_move():

@@ -55,10 +55,12 @@ def fit_units(
     return units + n_passes * (training + sampling_units(observation, settings))
 
 
-def drawing_units(observation: Observation, settings: Settings, seed: int) -> float:
+def drawing_units(
+    observation: Observation, space: JointSpace, settings: Settings, seed: int
+) -> float:
     """All that is to do when drawing is learnt."""
     training = training_units(len(observation.values), settings)
-    return training + sharpening_units(observation, settings, seed)
+    return training + sharpening_units(observation, space, settings, seed)
 
 
 def _trees_seconds(observation: Observation, cost: tuple[float, float, float]) -> float:

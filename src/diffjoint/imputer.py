@@ -1039,7 +1039,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         order = canonical_order(question.known.marked(question.values))
         observation = self._observe(question).take(order)
         device, limit = choose_device(self.device), parse_bytes(self.memory_limit)
-        progress.begin(drawing_units(observation, model.settings, model.seed))
+        progress.begin(drawing_units(observation, model.space, model.settings, model.seed))
         runtime = Runtime(model.seed, device, limit, progress)
         how = (model.space, model.settings, runtime, model.belief)
         trained, shares = learn_to_draw(observation, *how)

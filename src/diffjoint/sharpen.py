@@ -19,7 +19,7 @@ from diffjoint.expect import learn_column
 from diffjoint.model_update import first_held_out
 from diffjoint.progress import Progress
 from diffjoint.state import Draws, JointSpace, Observation, one_mask
-from diffjoint.table import from_scores, on_grid, to_scores
+from diffjoint.table import Column, from_scores, on_grid, to_scores
 
 MOST_ROWS, N_DRAWS, FEWEST_CELLS = 2_000, 20, 100
 """Rows in which cells are hidden, draws of each, and hidden cells of a column without which nothing
@@ -63,8 +63,11 @@ def find_shares(
     array of shape (n_columns,)
         1 where draws stay as they are.
     """
+    shares = np.ones(space.n_columns)
     rows = _held_out(len(meaningful))
     asked, hidden = _questions(observation, meaningful, rows, seed)
+    if not len(numbers := _enough(hidden, space)):
+        return shares
     drawn = np.tile(asked.values, (N_DRAWS, 1, 1))
     for block in conditional_sample(
         denoiser,
@@ -78,25 +81,24 @@ def find_shares(
     ):
         drawn[:, block.rows] = block.values
     taught = observation.take(np.arange(first_held_out(len(meaningful))))
-    shares = np.ones(space.n_columns)
-    for j, column in enumerate(space.schema.modelled):
-        cells = hidden[:, j]
+    for j in numbers:
+        cells, column = hidden[:, j], space.schema.modelled[j]
         truth, draws = observation.values[rows[cells], j], drawn[:, cells, j]
-        if column.is_categorical or not _is_too_wide(draws, truth):
-            continue
-        rest = np.delete(asked.values[cells], j, axis=1)
-        expected = learn_column(taught, space, j, seed).cells(rest, column)[0]
-        shares[j] = _share(
-            *(to_scores(part, column.quantiles) for part in (draws, expected, truth))
-        )
+        if _is_too_wide(draws, truth):
+            rest = np.delete(asked.values[cells], j, axis=1)
+            expected = learn_column(taught, space, j, seed).cells(rest, column)[0]
+            shares[j] = _share(draws, expected, truth, column)
     return shares
 
 
-def sharpening_units(observation: Observation, settings: Settings, seed: int) -> float:
+def sharpening_units(
+    observation: Observation, space: JointSpace, settings: Settings, seed: int
+) -> float:
     """Rows through the network that :func:`find_shares` takes."""
     rows = _held_out(len(observation.values))
-    asked, _ = _questions(observation, observation.known_meaningful, rows, seed)
-    return sampling_units(asked, replace(settings, n_draws=N_DRAWS))
+    asked, hidden = _questions(observation, observation.known_meaningful, rows, seed)
+    few = replace(settings, n_draws=N_DRAWS)
+    return sampling_units(asked, few) if len(_enough(hidden, space)) else 0.0
 
 
 def sharpened(
@@ -116,10 +118,7 @@ def sharpened(
     values = block.values.copy()
     for j in np.flatnonzero(shares < 1.0):
         column, rows = space.schema.modelled[j], gaps[:, j]
-        centre = to_scores(expected[rows, j], column.quantiles)
-        scores = to_scores(values[:, rows, j], column.quantiles)
-        moved = from_scores(centre + shares[j] * (scores - centre), column.quantiles)
-        values[:, rows, j] = on_grid(moved, column)
+        values[:, rows, j] = _moved(values[:, rows, j], expected[rows, j], shares[j], column)
     return replace(block, values=values)
 
 
@@ -139,27 +138,45 @@ def _questions(
     return Observation(values, none, chosen.keys, meaningful[rows]), hidden
 
 
-def _interval(drawn: Values) -> tuple[Values, Values]:
-    """Between what ends most of the draws of each cell lie, shape (n_draws, n_cells) before."""
-    low, high = np.quantile(drawn, [(1 - INSIDE) / 2, (1 + INSIDE) / 2], axis=0, method="weibull")
-    return low, high
+def _enough(hidden: Cells, space: JointSpace) -> NDArray[np.intp]:
+    """Columns of numbers with enough hidden cells."""
+    is_number = [not column.is_categorical for column in space.schema.modelled]
+    return np.flatnonzero(is_number & (hidden.sum(axis=0) >= FEWEST_CELLS))
+
+
+def _moved(drawn: Values, expected: Values, share: float, column: Column) -> Values:
+    """Draws at a share of their distance from what is expected, by rank."""
+    scores, centre = (to_scores(part, column.quantiles) for part in (drawn, expected))
+    return on_grid(from_scores(centre + share * (scores - centre), column.quantiles), column)
+
+
+def _inside(drawn: Values, truth: Values) -> float:
+    """Share of true values inside the intervals that hold most of their draws.
+
+    Of draws that are distributions, the truth has any rank among them as likely as any other; the
+    ranks that it shares with draws of the same value count as far as they lie inside.
+
+    Parameters
+    ----------
+    drawn : array of shape (n_draws, n_cells)
+    truth : array of shape (n_cells,)
+    """
+    n_below, n_alike = (drawn < truth).sum(axis=0), (drawn == truth).sum(axis=0)
+    low = n_below / (len(drawn) + 1)
+    high = (n_below + n_alike + 1) / (len(drawn) + 1)
+    within = np.minimum(high, (1 + INSIDE) / 2) - np.maximum(low, (1 - INSIDE) / 2)
+    return float((np.maximum(within, 0.0) / (high - low)).mean())
 
 
 def _is_too_wide(drawn: Values, truth: Values) -> bool:
     """Whether the draws' intervals hold more than they should, beyond chance."""
-    if len(truth) < FEWEST_CELLS:
-        return False
-    low, high = _interval(drawn)
     error = np.sqrt(INSIDE * (1 - INSIDE) / len(truth))
-    inside = ((low <= truth) & (truth <= high)).mean()
-    return bool(inside > INSIDE + ENOUGH_ERRORS * error)
+    return bool(_inside(drawn, truth) > INSIDE + ENOUGH_ERRORS * error)
 
 
-def _share(drawn: Values, expected: Values, truth: Values) -> float:
+def _share(drawn: Values, expected: Values, truth: Values, column: Column) -> float:
     """The largest share at which the draws' intervals hold no more than they should."""
-    low, high = (end - expected for end in _interval(drawn))
-    off = truth - expected
     for share in SHARES:
-        if ((share * low <= off) & (off <= share * high)).mean() <= INSIDE:
+        if _inside(_moved(drawn, expected, share, column), truth) <= INSIDE:
             return float(share)
     return float(SHARES[-1])

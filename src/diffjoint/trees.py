@@ -25,6 +25,8 @@ MOST_LEAVES = 16
 """Leaves of a tree: a bit for each fits into one small number per row."""
 MANY_ROWS = 30_000
 """Rows from which on trees are grown side by side; for fewer, threads would mostly wait."""
+MOST_AT_ONCE = 8
+"""Trees grown side by side: each takes memory of its own."""
 OPENMP = {"user_api": "openmp"}
 """The threads that grow trees."""
 BLOCK = 8_192
@@ -198,6 +200,7 @@ def side_by_side(
     if n_rows < MANY_ROWS or n_threads == 1:
         yield from map(grow_one, items)
         return
+    n_threads = min(n_threads, MOST_AT_ONCE)
     with ThreadPoolExecutor(
         n_threads, initializer=lambda: _pools().limit(limits=1, **OPENMP)
     ) as pool:

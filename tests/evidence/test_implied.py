@@ -5,10 +5,11 @@ import pytest
 
 from diffjoint.evidence import gather, pack, unpack
 from diffjoint.evidence.column import Judged
-from diffjoint.evidence.implied import find_implied, keep_to
+from diffjoint.evidence.implied import consistent, find_implied, keep_to
 
 SPOUSE, AGE, JOB = 0, 1, 2
 N_ROWS, LOSS = 4_000, 0.1
+NONE = np.zeros(N_ROWS, dtype=bool)
 
 
 def judged(phi):
@@ -33,13 +34,17 @@ def nested():
 def test_a_column_implies_those_that_are_never_observed_where_it_is_meaningful(nested):
     gaps = gaps_of(nested, np.random.default_rng(1))
     share_of_spouse = np.where(gaps[:, AGE], 0.6, 0.01)
-    assert find_implied(judged(share_of_spouse), gaps, SPOUSE).tolist() == [False, True, False]
+    assert find_implied(judged(share_of_spouse), gaps, SPOUSE, NONE).tolist() == [
+        False,
+        True,
+        False,
+    ]
 
 
 def test_a_column_that_is_meaningful_beside_an_observed_one_does_not_imply_it(nested):
     gaps = gaps_of(nested, np.random.default_rng(1))
     share_of_age = np.where(gaps[:, SPOUSE], 0.8, 0.2)
-    assert not find_implied(judged(share_of_age), gaps, AGE).any()
+    assert not find_implied(judged(share_of_age), gaps, AGE, NONE).any()
 
 
 def test_a_few_clear_exceptions_are_enough(nested):
@@ -49,7 +54,7 @@ def test_a_few_clear_exceptions_are_enough(nested):
     gaps[exceptions, SPOUSE] = True
     share_of_spouse = np.where(gaps[:, AGE], 0.6, 0.0)
     share_of_spouse[exceptions] = 0.95
-    assert not find_implied(judged(share_of_spouse), gaps, SPOUSE).any()
+    assert not find_implied(judged(share_of_spouse), gaps, SPOUSE, NONE).any()
 
 
 def test_losses_that_were_taken_for_too_few_are_no_exceptions(nested):
@@ -57,14 +62,41 @@ def test_losses_that_were_taken_for_too_few_are_no_exceptions(nested):
     gaps = gaps_of(nested, rng)
     gaps[:, SPOUSE] |= ~gaps[:, AGE] & (rng.random(N_ROWS) < 0.06)
     share_of_spouse = np.where(gaps[:, AGE], 0.6, 0.06)
-    assert find_implied(judged(share_of_spouse), gaps, SPOUSE)[AGE]
+    assert find_implied(judged(share_of_spouse), gaps, SPOUSE, NONE)[AGE]
 
 
 def test_a_column_that_is_hardly_ever_observed_is_not_implied(nested):
     gaps = gaps_of(nested, np.random.default_rng(1))
+    share_of_spouse = np.where(gaps[:, AGE], 0.6, 0.0)
+    assert find_implied(judged(share_of_spouse), gaps, SPOUSE, NONE)[AGE]
     gaps[100:, AGE] = True
-    implied = find_implied(judged(np.zeros(N_ROWS)), gaps, SPOUSE)
-    assert implied.tolist() == [False, False, True]
+    assert not find_implied(judged(share_of_spouse), gaps, SPOUSE, NONE)[AGE]
+
+
+def test_a_column_of_which_nothing_seems_meaningful_implies_nothing(nested):
+    gaps = gaps_of(nested, np.random.default_rng(1))
+    assert not find_implied(judged(np.zeros(N_ROWS)), gaps, SPOUSE, NONE).any()
+
+
+def test_one_known_exception_is_enough(nested):
+    gaps = gaps_of(nested, np.random.default_rng(1))
+    share_of_spouse = np.where(gaps[:, AGE], 0.6, 0.0)
+    known = NONE.copy()
+    known[np.flatnonzero(gaps[:, SPOUSE] & ~gaps[:, AGE])[0]] = True
+    assert not find_implied(judged(share_of_spouse), gaps, SPOUSE, known)[AGE]
+
+
+def test_what_does_not_hold_all_along_is_not_implied():
+    chain = np.zeros((4, 4), dtype=bool)
+    chain[0, 1] = chain[1, 2] = chain[2, 3] = chain[1, 3] = True
+    assert np.argwhere(consistent(chain)).tolist() == [[1, 2], [1, 3], [2, 3]]
+    chain[0, 2] = chain[0, 3] = True
+    np.testing.assert_array_equal(consistent(chain), chain)
+
+
+def test_columns_that_imply_each_other_stay():
+    both = np.array([[False, True], [True, False]])
+    np.testing.assert_array_equal(consistent(both), both)
 
 
 IMPLIED = np.array([[False, True, False], [False, False, False], [False, False, False]])

@@ -16,8 +16,8 @@ from diffjoint.evidence.column import (
     at_level,
     fit_column,
 )
-from diffjoint.evidence.correction import find_correction
-from diffjoint.evidence.implied import find_implied, keep_to
+from diffjoint.evidence.correction import NONE, find_correction
+from diffjoint.evidence.implied import consistent, find_implied, keep_to
 from diffjoint.evidence.losses import Scores, find_drivers, steepness
 from diffjoint.keys import row_keys
 from diffjoint.trees import side_by_side
@@ -233,15 +233,14 @@ def gather(
     looked_up = np.where(labelled, known, np.nan) if labelled is not None else known * np.nan
 
     def alone(j: int) -> tuple[ColumnEvidence, Cells]:
-        rest, sought = (
-            np.delete(values, j, axis=1),
-            Sought([d for d in drivers if d != j], levels[j]),
-        )
-        rest_levels = np.delete(n_levels, j)
+        rest, rest_levels = np.delete(values, j, axis=1), np.delete(n_levels, j)
+        sought = Sought([d for d in drivers if d != j], levels[j])
         learnt = fit_column(rest, rest_levels, gaps[:, j], folds, n_folds, scored, sought, seed)
         judged = learnt.judge(rest, folds, scored)
         column = _corrected(learnt, judged, gaps[:, j], looked_up[:, j])
-        return column, find_implied(judged, gaps, j)
+        if (column.slope, column.shift) != NONE:
+            judged = column.judge(rest, folds, scored)
+        return column, find_implied(judged, gaps, j, gaps[:, j] & (known[:, j] == 1))
 
     columns, implied = {}, np.zeros((values.shape[1], values.shape[1]), dtype=bool)
     for j, (column, implies) in zip(
@@ -249,6 +248,8 @@ def gather(
     ):
         columns[j], implied[j, searched] = column, implies[searched]
         tick(n_folds)
+    among = np.ix_(searched, searched)
+    implied[among] = consistent(implied[among])
     flat = [j for j in searched if _is_flat(columns[j], j, values, gaps, folds, scored, levels[j])]
     doubts += _doubts_on_levels([names[j] if names else f"column {j}" for j in flat])
     evidence = Evidence(

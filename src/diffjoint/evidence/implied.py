@@ -20,7 +20,7 @@ CLEAR, LITTLE = 0.5, 0.05
 that is added up to which the rest may be losses that were taken for too few."""
 
 
-def find_implied(judged: Judged, gaps: Cells, column: int) -> Cells:
+def find_implied(judged: Judged, gaps: Cells, column: int, known: Cells) -> Cells:
     """Columns whose cells are meaningful wherever those of one column are.
 
     Such a column, where it is observed, leaves hardly any of the one column's missing cells that
@@ -34,6 +34,13 @@ def find_implied(judged: Judged, gaps: Cells, column: int) -> Cells:
         Missing cells.
     column : int
         The one column.
+    known : bool array of shape (n_rows,)
+        Its cells that are known to be meaningful: a single one beside an observed cell is an
+        exception.
+
+    Notes
+    -----
+    A column of which nothing is known to be meaningful, or seems to be, implies nothing.
     """
     if_missing = np.log(np.maximum(judged.missing_rate, TINY) / np.maximum(judged.loss_rate, TINY))
     if_observed = np.log(np.maximum(1 - judged.mm_rate, TINY))
@@ -42,8 +49,24 @@ def find_implied(judged: Judged, gaps: Cells, column: int) -> Cells:
     implied: Cells = observed.sum(axis=0) >= ENOUGH_ROWS
     implied &= added @ observed < max(EXPLAINED, LITTLE * added.sum())
     implied &= clear @ observed < EXPLAINED
+    implied &= (added.sum() >= EXPLAINED) & ~observed[known].any(axis=0)
     implied[column] = False
     return implied
+
+
+def consistent(implied: Cells) -> Cells:
+    """What is implied, without whatever does not hold all along.
+
+    If one column implies another and that a third, but not the one the third, since there are
+    exceptions, then the one does not imply the other either.
+    """
+    while True:
+        lacks = implied[None] & ~implied[:, None]  # of the first: what the second implies
+        lacks &= ~np.eye(len(implied), dtype=bool)[:, None]
+        held = implied & ~lacks.any(axis=2)
+        if (held == implied).all():
+            return implied
+        implied = held
 
 
 def keep_to(implied: Cells, column: int, drawn: Cells, meaningful: Cells, decided: Cells) -> Cells:
