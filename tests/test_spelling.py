@@ -44,6 +44,17 @@ def test_spaces_within_and_letters_of_other_tongues_are_looked_through():
     }
 
 
+def test_spaces_around_a_word_are_never_recommended():
+    (found,) = variants(pd.DataFrame({"sex": ["F"] * 5 + [" f"] * 20 + ["m"] * 9}))
+    assert found.spellings == ("F", " f")
+    assert "write 'F' in all" in found.advice
+
+
+def test_dates_that_are_written_well_need_only_be_converted():
+    (found,) = dates(DAYS.strftime("%Y-%m-%d"), dtype=object)
+    assert found.advice == "Convert them: pd.to_datetime(X['x'], format='%Y-%m-%d')."
+
+
 def test_words_that_may_stand_for_nothing_are_named_once():
     town = ["Ulm", "ulm", "Unknown", "unknown", "N/A", "n/a"] * 10
     found = inspect(pd.DataFrame({"town": town}))

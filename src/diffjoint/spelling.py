@@ -16,6 +16,7 @@ _YEAR = r"(?:1[5-9]|2[01])\d\d"
 _DATE = re.compile(rf"\d{{1,2}}([/.-])\d{{1,2}}\1{_YEAR}|{_YEAR}([/.-])\d{{1,2}}\2\d{{1,2}}")
 DAY_FIRST, MONTH_FIRST, YEAR_FIRST = "dd/mm/yyyy", "mm/dd/yyyy", "yyyy/mm/dd"
 _FORMATS = {DAY_FIRST: "%d/%m/%Y", MONTH_FIRST: "%m/%d/%Y", YEAR_FIRST: "%Y/%m/%d"}
+ISO = "%Y-%m-%d"
 MOSTLY_DATES = 0.9
 """Share of a column's cells that look like dates, for it to be one of dates."""
 FIRST_LOOK = 200
@@ -30,7 +31,7 @@ class Variants:
     ----------
     column : str
     spellings : tuple of str
-        The most frequent first.
+        Those without spaces around them first, the most frequent of them before the others.
     n_cells : tuple of int
         How many cells hold each of them.
     advice : str
@@ -95,7 +96,7 @@ def _variants_of(series: nw.Series[Any], column: Column) -> Iterator[Variants]:
     groups = [levels for levels in alike.values() if len(levels) > 1]
     counts = Counter(objects(series)) if groups else Counter()
     for levels in groups:
-        ordered = sorted(levels, key=lambda level: (-counts[level], level))
+        ordered = sorted(levels, key=lambda level: (level != level.strip(), -counts[level], level))
         yield Variants(
             column.name,
             tuple(ordered),
@@ -181,4 +182,7 @@ def _advice(form: str, label: Hashable, mark: str) -> str:
     if " and " in form:
         return f"Both ways occur: find out which is meant where. {iso}."
     written = _FORMATS[form.replace(mark, "/")].replace("/", mark)
-    return f"{iso}, or convert them: pd.to_datetime(X[{label!r}], format={written!r})."
+    convert = f"pd.to_datetime(X[{label!r}], format={written!r})"
+    if written == ISO:
+        return f"Convert them: {convert}."
+    return f"{iso}, or convert them: {convert}."
