@@ -4,7 +4,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-RESULTS_PAGE = DOCS / "results.md"
+RESULTS_PAGE, USING = DOCS / "results.md", DOCS / "using.md"
 README = ROOT / "README.md"
 END = "<!-- end -->"
 

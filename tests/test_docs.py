@@ -93,6 +93,7 @@ MADE = {
         "auto": lambda: auto.sentence(results_of("auto")),
         "reduced_paper": lambda: reduced_paper.paragraph(reduced_paper.RESULTS),
     },
+    pages.USING: {"coverage": lambda: coverage.sentence(results_of("coverage"))},
     pages.RESULTS_PAGE: {
         "reduced_paper": lambda: reduced_paper.markdown(reduced_paper.table(reduced_paper.RESULTS)),
         "bayes_limit": lambda: bayes_limit.markdown(results_of("bayes_limit")),

@@ -31,33 +31,28 @@ def _parts(found: Inspection) -> Iterator[RenderableType]:
     yield _heading("Columns as understood")
     yield _columns(found)
     if found.disguised:
-        yield _heading("Values that may stand for an empty cell (a suspicion: you decide)")
-        yield _suspicions(found)
-        yield from _rest(len(found.disguised))
+        title = "Values that may stand for an empty cell (a suspicion: you decide)"
+        yield from _section(title, _suspicions(found), len(found.disguised))
     if found.infinite:
-        yield _heading("Infinite numbers, which impute refuses (counted as empty here)")
-        yield _infinite(found)
-        yield from _rest(len(found.infinite))
+        title = "Infinite numbers, which impute refuses (counted as empty here)"
+        yield from _section(title, _infinite(found), len(found.infinite))
         yield Text(
             "The command below reads them as lost. If they stand for a bound, put that in their "
             "place in the file instead."
         )
     if found.variants:
-        yield _heading("Levels that differ in capitals or spaces alone")
-        yield _variants(found)
-        yield from _rest(len(found.variants))
+        title = "Levels that differ in capitals or spaces alone"
+        yield from _section(title, _variants(found), len(found.variants))
         yield Text(
             "Each is a level of its own. If they mean the same, write the first in all of their "
             "cells in the file."
         )
     if found.text_dates:
-        yield _heading("Text that looks like dates, and is not understood as such")
-        yield _text_dates(found)
-        yield from _rest(len(found.text_dates))
+        title = "Text that looks like dates, and is not understood as such"
+        yield from _section(title, _text_dates(found), len(found.text_dates))
     if found.blocks:
-        yield _heading("Columns that are empty in the same rows")
-        yield _blocks(found)
-        yield from _rest(len(found.blocks))
+        title = "Columns that are empty in the same rows"
+        yield from _section(title, _blocks(found), len(found.blocks))
     yield _heading("Where an empty cell may be meaningful")
     yield from _evidence(found)
 
@@ -66,7 +61,10 @@ def _heading(text: str) -> Text:
     return Text(f"\n{text}", style="bold")
 
 
-def _rest(n_found: int) -> Iterator[RenderableType]:
+def _section(title: str, shown: RenderableType, n_found: int) -> Iterator[RenderableType]:
+    """What was found of one kind, and how much more of it there is."""
+    yield _heading(title)
+    yield shown
     if n_found > MOST_SHOWN:
         yield Text(f"... and {n_found - MOST_SHOWN:,} more; --json lists all.")
 
