@@ -20,9 +20,9 @@ def opened(frame, **kinds):
     return space, Observation(values, np.zeros(values.shape, dtype=bool), row_keys(values, 0))
 
 
-def learn(frame, **kinds):
+def learn(frame, n_boosters=1, **kinds):
     space, observation = opened(frame, **kinds)
-    return learn_values(observation, space, 0, Silence()), observation
+    return learn_values(observation, space, n_boosters, 0, Silence()), observation
 
 
 def lines(n=2_000, seed=0):
@@ -45,6 +45,19 @@ def test_a_lost_number_gets_its_mean_and_the_spread_about_it():
     assert np.abs(values[gap, 1] - 3 * x)[inside].mean() < 0.4
     assert uncertainty[gap, 1][x > 0.3].mean() == pytest.approx(2.0, rel=0.15)
     assert uncertainty[gap, 1][x < -0.3].mean() == pytest.approx(0.5, rel=0.2)
+
+
+def test_several_boosters_are_nearer_the_truth_than_one():
+    rng = np.random.default_rng(0)
+    features = pd.DataFrame(rng.normal(size=(900, 4))).add_prefix("x")
+    mean = 2 * np.sin(2 * features["x0"]) + features["x1"]
+    frame = features.assign(y=(mean + rng.normal(size=900)).where(np.arange(900) >= 300))
+
+    def error(n_boosters):
+        expectation, observation = learn(frame, n_boosters)
+        return np.abs(expectation.of(observation)[0][:300, 4] - mean[:300]).mean()
+
+    assert error(5) < 0.9 * error(1)
 
 
 def test_a_lost_level_gets_the_likeliest_and_certainty_has_no_entropy():

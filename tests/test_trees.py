@@ -12,6 +12,7 @@ from diffjoint.trees import (
     MOST_LEAVES,
     constant,
     grow,
+    mean_of,
     pack_trees,
     side_by_side,
     unpack_trees,
@@ -52,6 +53,24 @@ def test_sums_are_those_of_walking_the_trees_bit_for_bit(n_leaves, n_classes):
         target = np.digitize(target, np.quantile(target, np.arange(1, n_classes) / n_classes))
     trees = grow(learner, features, target, n_levels)
     np.testing.assert_array_equal(trees.predict(features[:80]), walked(trees, features[:80]))
+
+
+@pytest.mark.parametrize("n_classes", [0, 3])
+def test_the_mean_of_several_trees_says_their_mean(n_classes):
+    features, target, n_levels = table(600)
+    learner = HistGradientBoostingRegressor
+    if n_classes:
+        learner, target = HistGradientBoostingClassifier, np.digitize(target, [1, 3])
+    options = {"max_leaf_nodes": 6, "max_features": 0.5}
+    several = [
+        grow(learner(**options, max_iter=n, random_state=n), features, target, n_levels)
+        for n in (2, 5, 9)
+    ]
+    assert not np.array_equal(several[0].value[:5], several[1].value[:5])
+    mean = np.mean([trees.predict(features) for trees in several], axis=0)
+    np.testing.assert_allclose(mean_of(several).predict(features), mean)
+    again = unpack_trees(pack_trees([mean_of(several)]))[0]
+    np.testing.assert_array_equal(again.predict(features), mean_of(several).predict(features))
 
 
 def test_a_row_gets_the_same_in_every_block():

@@ -15,8 +15,8 @@ REDUCED: dict[str, Any] = {
     "preset": "fast",
     "sampler": "inpaint",
     "n_inpaint_repeats": 3,
-    "batch_size": 512,
-    "max_epochs": 200,
+    "batch_size": 1024,
+    "max_epochs": 100,
 }
 """The paper's sampler without a GPU: two passes, width 128, 10 noise levels, 3 repeats."""
 REDUCED_INPAINT: dict[str, Any] = {**REDUCED, "n_draws": 10}

@@ -18,6 +18,7 @@ Sampler = Literal["amortised", "inpaint"]
 
 
 _AT_LEAST = {
+    "n_boosters": 1,
     "n_iterations": 1,
     "n_draws": 1,
     "n_steps": 2,
@@ -61,6 +62,9 @@ class Settings:
         A denoiser that is told what is observed: trained by hiding observed cells, it draws
         without repeats, and boosted trees give the values to fill in. Or the paper's, which
         holds observed cells to their values while it draws, and fills in what the draws agree on.
+    n_boosters : int
+        Boosted models of each column whose mean is filled in by the amortised sampler. Several are
+        a little nearer the truth than one, and take as many times as long to learn.
     n_iterations : int
         Passes through Algorithm 1 (train, draw, aggregate). One is the paper's
         one-refinement variant. The amortised sampler needs one alone.
@@ -103,6 +107,7 @@ class Settings:
     """
 
     sampler: Sampler = "inpaint"
+    n_boosters: int = 1
     n_iterations: int = 10
     n_draws: int = 30
     n_steps: int = 50
@@ -183,7 +188,9 @@ FAST = dataclasses.replace(
     log_sigma_mean=-0.6,
     log_sigma_std=1.5,
 )
-BALANCED = dataclasses.replace(FAST, n_steps=40, width=256, max_epochs=150, patience=30)
+BALANCED = dataclasses.replace(
+    FAST, n_boosters=3, n_steps=40, width=256, max_epochs=150, patience=30
+)
 PRESETS = MappingProxyType({"fast": FAST, "balanced": BALANCED, "paper": PAPER})
 INPAINT_PRESETS = MappingProxyType(
     {"fast": FAST_INPAINT, "balanced": BALANCED_INPAINT, "paper": PAPER}
@@ -198,7 +205,8 @@ INPAINT_ONLY = (
     "fusion",
     "integer_summary",
 )
-"""Settings that the amortised sampler makes no use of."""
+AMORTISED_ONLY = ("n_boosters",)
+"""Settings that the amortised sampler makes no use of, and those that the other makes none of."""
 DEFAULT_PRESET = "fast"
 DEFAULT_MEMORY_LIMIT = "1GB"
 
@@ -229,12 +237,10 @@ def idle_settings(preset: str, settings: Settings) -> dict[str, Any]:
     >>> idle_settings("fast", settings_for("fast", n_draws=50, sampler="inpaint"))
     {}
     """
-    if not settings.is_amortised:
-        return {}
-    set_to = {name: getattr(settings, name) for name in INPAINT_ONLY}
-    return {
-        name: value for name, value in set_to.items() if value != getattr(PRESETS[preset], name)
-    }
+    idle = INPAINT_ONLY if settings.is_amortised else AMORTISED_ONLY
+    usual = PRESETS[preset] if settings.is_amortised else INPAINT_PRESETS[preset]
+    set_to = {name: getattr(settings, name) for name in idle}
+    return {name: value for name, value in set_to.items() if value != getattr(usual, name)}
 
 
 def _plain(value: Any) -> Any:

@@ -27,7 +27,7 @@ def evidence_units(observation: Observation, settings: Settings) -> int:
 
 def value_units(observation: Observation, settings: Settings) -> int:
     """Work on what one column held."""
-    return _units(_trees_seconds(observation, VALUE_SECONDS), settings)
+    return _units(settings.n_boosters * _trees_seconds(observation, VALUE_SECONDS), settings)
 
 
 def fit_units(
@@ -55,12 +55,10 @@ def fit_units(
     return units + n_passes * (training + sampling_units(observation, settings))
 
 
-def drawing_units(
-    observation: Observation, space: JointSpace, settings: Settings, seed: int
-) -> float:
+def drawing_units(observation: Observation, space: JointSpace, settings: Settings) -> float:
     """All that is to do when drawing is learnt."""
     training = training_units(len(observation.values), settings)
-    return training + sharpening_units(observation, space, settings, seed)
+    return training + sharpening_units(observation, space, settings)
 
 
 def _trees_seconds(observation: Observation, cost: tuple[float, float, float]) -> float:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
+from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
 from diffjoint.arrays import Values
@@ -23,6 +24,7 @@ from diffjoint.trees import (
     constant,
     end_to_end,
     grow,
+    mean_of,
     pack_trees,
     side_by_side,
     unpack_trees,
@@ -40,6 +42,8 @@ MOST_TREES, FEWEST_TREES, MOST_STAGES = 150, 30, 600
 """Trees of a class, and of all classes of a column together."""
 LEARNER: dict[str, Any] = {"max_leaf_nodes": 15, "l2_regularization": 1.0, "n_iter_no_change": 10}
 LEARNING_RATE, FASTEST = 0.08, 0.25
+SEEN = 0.75
+"""Share of the features that a split may choose from where several boosters are averaged."""
 TINY = 1e-6
 NO_LEVELS = np.empty(0), np.empty(0)
 
@@ -113,14 +117,14 @@ class Expectation:
 
 
 def learn_values(
-    observation: Observation, space: JointSpace, seed: int, progress: Progress
+    observation: Observation, space: JointSpace, n_boosters: int, seed: int, progress: Progress
 ) -> Expectation:
     """Learn every column from the rows in which it is observed."""
     progress.phase("what lost cells held")
     learnt, n_rows = [], len(observation.values)
     columns = range(len(space.schema.modelled))
     for column in side_by_side(
-        lambda j: learn_column(observation, space, j, seed), columns, n_rows
+        lambda j: learn_column(observation, space, j, n_boosters, seed), columns, n_rows
     ):
         learnt.append(column)
         progress.advance(1)
@@ -128,18 +132,24 @@ def learn_values(
 
 
 def learn_column(
-    observation: Observation, space: JointSpace, j: int, seed: int
+    observation: Observation, space: JointSpace, j: int, n_boosters: int, seed: int
 ) -> ColumnExpectation:
-    """Learn one column, by its place, from the rows in which it is observed."""
+    """Learn one column, by its place, from the rows in which it is observed.
+
+    Parameters
+    ----------
+    n_boosters : int
+        How many are averaged; they hold out other rows, and choose from other features.
+    """
     column = space.schema.modelled[j]
     rows = np.flatnonzero(observation.observed[:, j])[:MOST_ROWS]
     values = _hide_together(observation, j, rows, np.random.default_rng([seed, j]))
     features, rest = np.delete(values, j, axis=1), np.delete(space.schema.n_levels, j)
     target = values[:, j]
     if column.is_categorical:
-        return _learn_levels(features, target, rest, seed)
+        return _learn_levels(features, target, rest, n_boosters, seed)
     scaled = (target - column.mean) / (column.scale or 1.0)
-    return _learn_numbers(features, scaled, rest, seed)
+    return _learn_numbers(features, scaled, rest, n_boosters, seed)
 
 
 def _hide_together(
@@ -173,7 +183,7 @@ def expectation_from(arrays: Arrays, space: JointSpace) -> Expectation | None:
 
 
 def _learn_levels(
-    features: Values, target: Values, n_levels: NDArray[np.int64], seed: int
+    features: Values, target: Values, n_levels: NDArray[np.int64], n_boosters: int, seed: int
 ) -> ColumnExpectation:
     levels, shares, codes = _classes(target)
     none = constant(np.zeros(1), n_levels)
@@ -187,7 +197,7 @@ def _learn_levels(
     n_trees = int(np.clip(MOST_STAGES // len(levels), FEWEST_TREES, MOST_TREES))
     rate = min(LEARNING_RATE * MOST_TREES / n_trees, FASTEST)
     learner = HistGradientBoostingClassifier(**_settings(len(codes), n_trees, rate, seed))
-    grown = grow(learner, features[kept], codes[kept], n_levels)
+    grown = _grow_some(learner, features[kept], codes[kept], n_levels, n_boosters)
     return ColumnExpectation(grown, none, levels, shares)
 
 
@@ -212,7 +222,7 @@ def _classes(target: Values) -> tuple[Values, Values, NDArray[np.int64]]:
 
 
 def _learn_numbers(
-    features: Values, target: Values, n_levels: NDArray[np.int64], seed: int
+    features: Values, target: Values, n_levels: NDArray[np.int64], n_boosters: int, seed: int
 ) -> ColumnExpectation:
     """The mean from all rows; the spread from how far a mean of half the rows misses the others."""
     variance = float(target.var()) if len(target) else 1.0
@@ -221,17 +231,34 @@ def _learn_numbers(
         flat = constant(np.log(np.array([max(variance, TINY)])), n_levels)
         return ColumnExpectation(constant(np.array([level]), n_levels), flat, *NO_LEVELS)
 
-    def learn(rows: slice, goal: Values, loss: str) -> Trees:
+    def learn(rows: slice, goal: Values, loss: str, n_boosters: int = 1) -> Trees:
         settings = _settings(len(goal), MOST_TREES, LEARNING_RATE, seed)
         learner = HistGradientBoostingRegressor(**settings, loss=loss)
-        return grow(learner, features[rows], goal, n_levels)
+        return _grow_some(learner, features[rows], goal, n_levels, n_boosters)
 
     half = min(len(target), MOST_SPREAD_ROWS) // 2
     first, second = slice(0, half), slice(half, 2 * half)
     guess = learn(first, target[first], "squared_error").predict(features[second])[:, 0]
     spread = learn(second, (target[second] - guess) ** 2 + TINY, "gamma")
-    mean = learn(slice(None), target, "squared_error")
+    mean = learn(slice(None), target, "squared_error", n_boosters)
     return ColumnExpectation(mean.scaled(_slope(guess, target[second])), spread, *NO_LEVELS)
+
+
+def _grow_some(
+    learner: HistGradientBoostingClassifier | HistGradientBoostingRegressor,
+    features: Values,
+    target: NDArray[Any],
+    n_levels: NDArray[np.int64],
+    n_boosters: int,
+) -> Trees:
+    """The learner's trees, or the mean of several such learners that differ by chance."""
+    if n_boosters == 1:
+        return grow(learner, features, target, n_levels)
+    seeds = range(learner.random_state, learner.random_state + n_boosters)
+    several = [
+        clone(learner).set_params(random_state=seed % 2**32, max_features=SEEN) for seed in seeds
+    ]
+    return mean_of([grow(one, features, target, n_levels) for one in several])
 
 
 def _slope(guess: Values, truth: Values) -> float:

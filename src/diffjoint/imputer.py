@@ -205,6 +205,8 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         A denoiser that is told what is observed, beside boosted trees for the values to fill in;
         or the paper's, whose draws say what to fill in. If not given: as ``preset`` has it, or the
         paper's for ``detector="paper"``, which decides by it.
+    n_boosters : int, optional
+        Boosted models of each column whose mean is filled in; for ``sampler="amortised"``.
     n_steps : int, optional
         Noise levels.
     n_iterations, n_draws, n_inpaint_repeats : int, optional
@@ -300,6 +302,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         mm_fill: Mapping[Any, Any] | None = None,
         bounds: Mapping[Any, Any] | None = None,
         sampler: Sampler | None = None,
+        n_boosters: int | None = None,
         n_iterations: int | None = None,
         n_draws: int | None = None,
         n_steps: int | None = None,
@@ -344,6 +347,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.mm_fill = mm_fill
         self.bounds = bounds
         self.sampler = sampler
+        self.n_boosters = n_boosters
         self.n_iterations = n_iterations
         self.n_draws = n_draws
         self.n_steps = n_steps
@@ -860,9 +864,10 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if self.checkpoint is not None and settings.is_amortised:
             idle.append(f"checkpoint={str(self.checkpoint)!r}")
         if idle:
+            other = "inpaint" if settings.is_amortised else "amortised"
             warn(
-                f"{', '.join(idle)}: set, but sampler='amortised' does not use it, so that it "
-                "changes nothing. Leave it out, or set sampler='inpaint'.",
+                f"{', '.join(idle)}: set, but sampler={settings.sampler!r} does not use it, so "
+                f"that it changes nothing. Leave it out, or set sampler={other!r}.",
                 UntypicalWarning,
                 stacklevel=6,
             )
@@ -1005,7 +1010,8 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if not task.settings.is_amortised:
             return None
         step = Scaled(progress, value_units(observation, task.settings))
-        return learn_values(observation, task.space, seed, step)
+        n_boosters = task.settings.n_boosters
+        return learn_values(observation, task.space, n_boosters, seed, step)
 
     def _expect(
         self,
@@ -1039,7 +1045,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         order = canonical_order(question.known.marked(question.values))
         observation = self._observe(question).take(order)
         device, limit = choose_device(self.device), parse_bytes(self.memory_limit)
-        progress.begin(drawing_units(observation, model.space, model.settings, model.seed))
+        progress.begin(drawing_units(observation, model.space, model.settings))
         runtime = Runtime(model.seed, device, limit, progress)
         how = (model.space, model.settings, runtime, model.belief)
         trained, shares = learn_to_draw(observation, *how)

@@ -224,7 +224,7 @@ def _check_values(
     if isinstance(learnt, Wrapped) and not is_new:
         learnt = learn_wrapped(learnt.imputer, left, space, seed, progress)
     elif learnt is None or not is_new:
-        learnt = learn_values(left, space, seed, progress)
+        learnt = learn_values(left, space, model.settings.n_boosters, seed, progress)
     filled, _ = learnt.of(left)
     return _frame(
         [

@@ -24,15 +24,14 @@ from diffjoint.table import Column, from_scores, on_grid, to_scores
 MOST_ROWS, N_DRAWS, FEWEST_CELLS = 2_000, 20, 100
 """Rows in which cells are hidden, draws of each, and hidden cells of a column without which nothing
 is said of it."""
-HIDDEN = 0.1
-"""Share of the observed cells that is hidden: few, beside the gaps that are there already."""
+MOST_TURNS = 10
+"""How often a row is asked at most, with other numbers hidden each time: all of them in turn, few
+at once, beside the gaps that are there already."""
 INSIDE, ENOUGH_ERRORS = 0.8, 2.0
 """What should lie inside the draws' interval, and by how many standard errors more must, for draws
 to count as too wide."""
-SHARES = np.linspace(1.0, 0.05, 39)
+SHARES = np.linspace(0.05, 1.0, 20)
 """How far from what is expected draws may be left, of how far they are."""
-N_TIMES = 4
-"""How often other cells of the same row may be hidden."""
 STREAM = 1
 """Of the rows' noise; what is drawn for users has another."""
 
@@ -64,9 +63,8 @@ def find_shares(
         1 where draws stay as they are.
     """
     shares = np.ones(space.n_columns)
-    rows = _held_out(len(meaningful))
-    asked, hidden = _questions(observation, meaningful, rows, seed)
-    if not len(numbers := _enough(hidden, space)):
+    rows, asked, hidden = _questions(observation, meaningful, space)
+    if not len(numbers := _enough(hidden)):
         return shares
     drawn = np.tile(asked.values, (N_DRAWS, 1, 1))
     for block in conditional_sample(
@@ -86,19 +84,18 @@ def find_shares(
         truth, draws = observation.values[rows[cells], j], drawn[:, cells, j]
         if _is_too_wide(draws, truth):
             rest = np.delete(asked.values[cells], j, axis=1)
-            expected = learn_column(taught, space, j, seed).cells(rest, column)[0]
+            expected = learn_column(taught, space, j, settings.n_boosters, seed).cells(
+                rest, column
+            )[0]
             shares[j] = _share(draws, expected, truth, column)
     return shares
 
 
-def sharpening_units(
-    observation: Observation, space: JointSpace, settings: Settings, seed: int
-) -> float:
+def sharpening_units(observation: Observation, space: JointSpace, settings: Settings) -> float:
     """Rows through the network that :func:`find_shares` takes."""
-    rows = _held_out(len(observation.values))
-    asked, hidden = _questions(observation, observation.known_meaningful, rows, seed)
+    _, asked, hidden = _questions(observation, observation.known_meaningful, space)
     few = replace(settings, n_draws=N_DRAWS)
-    return sampling_units(asked, few) if len(_enough(hidden, space)) else 0.0
+    return sampling_units(asked, few) if len(_enough(hidden)) else 0.0
 
 
 def sharpened(
@@ -122,26 +119,24 @@ def sharpened(
     return replace(block, values=values)
 
 
-def _held_out(n_rows: int) -> NDArray[np.intp]:
-    """Rows that the denoiser was not taught, over again if they are few."""
-    rows = np.arange(first_held_out(n_rows), n_rows)
-    return np.resize(rows, min(N_TIMES * len(rows), MOST_ROWS))
-
-
 def _questions(
-    observation: Observation, meaningful: Cells, rows: NDArray[np.intp], seed: int
-) -> tuple[Observation, Cells]:
-    """Some rows with observed cells hidden, and which those are."""
-    chosen, rng = observation.take(rows), np.random.default_rng([seed, 3])
-    hidden = chosen.observed & (rng.random(chosen.values.shape) < HIDDEN)
+    observation: Observation, meaningful: Cells, space: JointSpace
+) -> tuple[NDArray[np.intp], Observation, Cells]:
+    """Rows that the denoiser was not taught, those with numbers hidden in turn, and which."""
+    is_number = np.array([not column.is_categorical for column in space.schema.modelled])
+    n_turns = max(1, min(int(is_number.sum()), MOST_TURNS))
+    turn_of = np.where(is_number, (np.cumsum(is_number) - 1) % n_turns, -1)
+    held_out = np.arange(first_held_out(len(meaningful)), len(meaningful))[: MOST_ROWS // n_turns]
+    rows, turns = np.tile(held_out, n_turns), np.repeat(np.arange(n_turns), len(held_out))
+    chosen = observation.take(rows)
+    hidden = chosen.observed & (turn_of == turns[:, None])
     values, none = np.where(hidden, np.nan, chosen.values), np.zeros(hidden.shape, dtype=bool)
-    return Observation(values, none, chosen.keys, meaningful[rows]), hidden
+    return rows, Observation(values, none, chosen.keys, meaningful[rows]), hidden
 
 
-def _enough(hidden: Cells, space: JointSpace) -> NDArray[np.intp]:
-    """Columns of numbers with enough hidden cells."""
-    is_number = [not column.is_categorical for column in space.schema.modelled]
-    return np.flatnonzero(is_number & (hidden.sum(axis=0) >= FEWEST_CELLS))
+def _enough(hidden: Cells) -> NDArray[np.intp]:
+    """Columns with enough hidden cells."""
+    return np.flatnonzero(hidden.sum(axis=0) >= FEWEST_CELLS)
 
 
 def _moved(drawn: Values, expected: Values, share: float, column: Column) -> Values:
@@ -175,8 +170,6 @@ def _is_too_wide(drawn: Values, truth: Values) -> bool:
 
 
 def _share(drawn: Values, expected: Values, truth: Values, column: Column) -> float:
-    """The largest share at which the draws' intervals hold no more than they should."""
-    for share in SHARES:
-        if _inside(_moved(drawn, expected, share, column), truth) <= INSIDE:
-            return float(share)
-    return float(SHARES[-1])
+    """The share at which the draws' intervals hold as much as they should."""
+    held = [_inside(_moved(drawn, expected, share, column), truth) for share in SHARES]
+    return float(np.interp(INSIDE, np.maximum.accumulate(held), SHARES))
