@@ -8,6 +8,7 @@ from benchmarks.tables import (
     method_comparison,
     mimic,
     real_tables,
+    reproduced,
     times,
 )
 from benchmarks.tables.table import FULL, QUICK, Size, Table
@@ -19,6 +20,7 @@ TABLES: tuple[Table, ...] = (
     meaningful.RECALL_PRECISION,
     meaningful.ALL_MECHANISMS,
     downstream_tables.NETWORK_TABLE,
+    reproduced.TABLE,
     ablations.COMPONENT_TABLE,
     ablations.RULE_TABLE,
     ablations.PASSES,

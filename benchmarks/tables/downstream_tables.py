@@ -30,7 +30,8 @@ MEASURES = {
 CellsOf = Callable[[str, int], list[Cell]]
 
 
-def _get(target: str, measure: str) -> Callable[[Result], float]:
+def downstream_score(target: str, measure: str) -> Callable[[Result], float]:
+    """Gets one of a result's scores downstream."""
     return lambda result: float(result["downstream"][target][measure])
 
 
@@ -49,7 +50,8 @@ def grid_of(
         cells = cells_of(method, RATIOS[0] if method == TRUTH else ratio)
         where = {"method": method, "target": target, "ratio": ratio}
         shown = tuple(
-            gather(cells, _get(target, m), folder, published(table, m, **where)) for m in MEASURES
+            gather(cells, downstream_score(target, m), folder, published(table, m, **where))
+            for m in MEASURES
         )
         name = "true table" if method == TRUTH else label(method)
         rows.append(Row((str(ratio), name), shown, str(ratio), competes=method != TRUTH))

@@ -89,12 +89,15 @@ class Grid:
         Names of what the lines are about.
     columns : tuple of Column
     rows : tuple of Row
+    legend : str
+        What the numbers of a place are, if not what they are elsewhere.
     """
 
     title: str
     heads: tuple[str, ...]
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
+    legend: str = ""
 
     def texts(self, bold: Callable[[str], str]) -> list[list[str]]:
         """Every line's texts."""
@@ -120,6 +123,8 @@ class Grid:
     @property
     def key(self) -> str:
         """What the numbers of a place are."""
+        if self.legend:
+            return self.legend
         parts = ["ours ± standard deviation over seeds"]
         everything = [s for row in self.rows for s in row.shown]
         if any(s.published is not None for s in everything):

@@ -25,7 +25,9 @@ METHODS = (
     "cmae",
     "cacti",
     "diffputer",
+    "diffjoint_paper",
     "diffjoint",
+    "diffjoint_balanced",
 )
 RATIOS = (10, 30)
 MEASURES = {

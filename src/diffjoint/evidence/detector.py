@@ -223,34 +223,20 @@ def gather(
     searched = sorted(searched)
     others = np.array([j for j in range(values.shape[1]) if j not in searched], dtype=np.int64)
     drivers, scores = find_drivers(values, n_levels, others, seed)
-    levels, doubts = _levels(gaps, others, searched, loss_rate)
-    doubts += _doubts_on_columns(gaps, others, searched)
     n_folds = n_folds_for(len(values))
-    folds, scored = folds_of(values, n_folds), scores.of(values)
-    steepest = STEEPER * steepness(scored, gaps, others, drivers) if drivers else np.inf
-    levels = {j: replace(level, steepest=steepest) for j, level in levels.items()}
     known = np.full(values.shape, np.nan) if known is None else known
     looked_up = np.where(labelled, known, np.nan) if labelled is not None else known * np.nan
-
-    def alone(j: int) -> tuple[ColumnEvidence, Cells]:
-        rest, rest_levels = np.delete(values, j, axis=1), np.delete(n_levels, j)
-        sought = Sought([d for d in drivers if d != j], levels[j])
-        learnt = fit_column(rest, rest_levels, gaps[:, j], folds, n_folds, scored, sought, seed)
-        judged = learnt.judge(rest, folds, scored)
-        column = _corrected(learnt, judged, gaps[:, j], looked_up[:, j])
-        if (column.slope, column.shift) != NONE:
-            judged = column.judge(rest, folds, scored)
-        return column, find_implied(judged, gaps, j, gaps[:, j] & (known[:, j] == 1))
-
-    columns, implied = {}, np.zeros((values.shape[1], values.shape[1]), dtype=bool)
-    for j, (column, implies) in zip(
-        searched, side_by_side(alone, searched, len(values)), strict=True
-    ):
-        columns[j], implied[j, searched] = column, implies[searched]
-        tick(n_folds)
-    among = np.ix_(searched, searched)
-    implied[among] = consistent(implied[among])
-    flat = [j for j in searched if _is_flat(columns[j], j, values, gaps, folds, scored, levels[j])]
+    folds, scored = folds_of(values, n_folds), scores.of(values)
+    table = _Table(values, gaps, n_levels, n_folds, folds, scored, known, looked_up, seed)
+    levels, doubts = _levels(gaps, others, searched, loss_rate)
+    steepest = STEEPER * steepness(scored, gaps, others, drivers) if drivers else np.inf
+    sought = {
+        j: Sought([d for d in drivers if d != j], replace(levels[j], steepest=steepest))
+        for j in searched
+    }
+    columns, implied = _learn_alone(table, sought, tick)
+    flat = [j for j in searched if _is_flat(columns[j], j, table, levels[j])]
+    doubts += _doubts_on_columns(gaps, others, searched)
     doubts += _doubts_on_levels([names[j] if names else f"column {j}" for j in flat])
     evidence = Evidence(
         n_levels,
@@ -264,9 +250,60 @@ def gather(
         np.unique(marks_of(values)),
         doubts,
     )
-    if not for_draws:
-        return evidence
-    return _with_turns(evidence, values, gaps, uniform, known, looked_up, seed, tick)
+    return _with_turns(evidence, table, uniform, tick) if for_draws else evidence
+
+
+@dataclass(frozen=True)
+class _Table:
+    """What columns are learnt from.
+
+    Attributes
+    ----------
+    values, gaps, n_levels, known, seed
+        As :func:`gather` is given them.
+    n_folds, folds : int, and int array of shape (n_rows,)
+    scores : array of shape (n_rows, n_columns)
+        What the loss of cells may depend on.
+    looked_up : array of shape (n_rows, n_columns)
+        ``known`` where it may correct what is said of other cells, NaN elsewhere.
+    """
+
+    values: Values
+    gaps: Cells
+    n_levels: NDArray[np.int64]
+    n_folds: int
+    folds: NDArray[np.int64]
+    scores: Values
+    known: Values
+    looked_up: Values
+    seed: int
+
+
+def _learn_alone(
+    table: _Table, sought: Mapping[int, Sought], tick: Callable[[int], object]
+) -> tuple[dict[int, ColumnEvidence], Cells]:
+    """Each searched column by the rest of its row, and which of them imply which others."""
+
+    def learn(j: int) -> tuple[ColumnEvidence, Cells]:
+        rest, gaps = np.delete(table.values, j, axis=1), table.gaps[:, j]
+        rest_levels = np.delete(table.n_levels, j)
+        by = (table.folds, table.n_folds, table.scores, sought[j], table.seed)
+        learnt = fit_column(rest, rest_levels, gaps, *by)
+        judged = learnt.judge(rest, table.folds, table.scores)
+        column = _corrected(learnt, judged, gaps, table.looked_up[:, j])
+        if (column.slope, column.shift) != NONE:
+            judged = column.judge(rest, table.folds, table.scores)
+        return column, find_implied(judged, table.gaps, j, gaps & (table.known[:, j] == 1))
+
+    searched, n_columns = list(sought), table.values.shape[1]
+    columns, implied = {}, np.zeros((n_columns, n_columns), dtype=bool)
+    learnt = side_by_side(learn, searched, len(table.values))
+    for j, (column, implies) in zip(searched, learnt, strict=True):
+        columns[j], implied[j, searched] = column, implies[searched]
+        tick(table.n_folds)
+    among = np.ix_(searched, searched)
+    implied[among] = consistent(implied[among])
+    return columns, implied
 
 
 def at_loss_rate(
@@ -339,17 +376,10 @@ def typical_cells(values: Values) -> Values:
 
 
 def _with_turns(
-    evidence: Evidence,
-    values: Values,
-    gaps: Cells,
-    uniform: Values,
-    known: Values,
-    looked_up: Values,
-    seed: int,
-    tick: Callable[[int], object],
+    evidence: Evidence, table: _Table, uniform: Values, tick: Callable[[int], object]
 ) -> Evidence:
     """Learn each searched column again, beside a drawn mask of those before it."""
-    folds, scores = folds_of(values, evidence.n_folds), evidence.scores.of(values)
+    values, gaps, known = table.values, table.gaps, table.known
     unknown = gaps & np.isin(np.arange(values.shape[1]), list(evidence.columns)) & np.isnan(known)
     meaningful, decided = gaps & (known == 1), ~unknown
     in_turn: dict[int, ColumnEvidence] = {}
@@ -360,18 +390,18 @@ def _with_turns(
         if before:
             beside = fit_column(
                 features,
-                np.concatenate([np.delete(evidence.n_levels, j), np.zeros(len(before), np.int64)]),
+                np.concatenate([np.delete(table.n_levels, j), np.zeros(len(before), np.int64)]),
                 gaps[:, j],
-                folds,
+                table.folds,
                 FEW_FOLDS,
-                scores,
+                table.scores,
                 alone.loss,
-                seed,
+                table.seed,
             )
-            judged = beside.judge(features, folds, scores)
-            in_turn[j] = _corrected(beside, judged, gaps[:, j], looked_up[:, j])
+            judged = beside.judge(features, table.folds, table.scores)
+            in_turn[j] = _corrected(beside, judged, gaps[:, j], table.looked_up[:, j])
             tick(FEW_FOLDS)
-        likely = in_turn[j].judge(features, folds, scores).probability
+        likely = in_turn[j].judge(features, table.folds, table.scores).probability
         drawn = keep_to(evidence.implied, j, uniform[:, j] < likely, meaningful[None], decided)[0]
         meaningful[:, j] = np.where(unknown[:, j], drawn, meaningful[:, j])
         decided[:, j] = True
@@ -465,23 +495,15 @@ def _doubts_on_columns(
     return tuple(doubts)
 
 
-def _is_flat(
-    learnt: ColumnEvidence,
-    column: int,
-    values: Values,
-    gaps: Cells,
-    folds: NDArray[np.int64],
-    scores: Values,
-    level: Level,
-) -> bool:
+def _is_flat(learnt: ColumnEvidence, column: int, table: _Table, level: Level) -> bool:
     """Whether a column is missing more than others lose, about alike in all rows."""
-    n_missing = int(gaps[:, column].sum())
-    few = min(n_missing, len(gaps) - n_missing) < FEWEST
+    n_rows, n_missing = len(table.gaps), int(table.gaps[:, column].sum())
+    few = min(n_missing, n_rows - n_missing) < FEWEST
     if few or level.is_given or level.rate is None:
         return False
-    rows = np.linspace(0, len(values) - 1, min(len(values), FLAT_ROWS)).astype(int)
-    features = np.delete(values[rows], column, axis=1)
-    mm_rate = learnt.judge(features, folds[rows], scores[rows]).mm_rate
+    rows = np.linspace(0, n_rows - 1, min(n_rows, FLAT_ROWS)).astype(int)
+    features = np.delete(table.values[rows], column, axis=1)
+    mm_rate = learnt.judge(features, table.folds[rows], table.scores[rows]).mm_rate
     flat = np.quantile(mm_rate, FLAT_QUANTILE) > max(FLAT, FLAT_SHARE * mm_rate.mean())
     return bool(flat and mm_rate.mean() < MOSTLY)
 
