@@ -19,7 +19,8 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.bayes_limit import MECHANISMS, RATIOS
-from benchmarks.pages import README, show_in, write
+from benchmarks.kept import measure_missing
+from benchmarks.pages import README, show_in
 from diffjoint import find_mm_columns
 from diffjoint.simulate import World, make_mechanism, make_world
 
@@ -118,16 +119,10 @@ def measure(cell: Cell, rows: int | None) -> dict[str, Any]:
 
 
 def run(wanted: list[Cell], path: Path, rows: int | None) -> pd.DataFrame:
-    """Measure every cell that is not in the file yet, and write each as it is done."""
-    done: list[dict[str, Any]] = (
-        pd.read_csv(path, keep_default_na=False).to_dict("records") if path.exists() else []  # type: ignore[assignment]
+    """Measure every cell that is not in the file yet."""
+    return measure_missing(
+        wanted, KEYS, path, lambda *cell: [measure(cell, rows)], has_empty_texts=True
     )
-    for cell in wanted:
-        if any(tuple(row[key] for key in KEYS) == cell for row in done):
-            continue
-        done.append(dict(zip(KEYS, cell, strict=True)) | measure(cell, rows))
-        write(path, pd.DataFrame(done).to_csv(index=False))
-    return pd.DataFrame(done)
 
 
 def table_of(results: pd.DataFrame) -> str:

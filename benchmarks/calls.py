@@ -19,7 +19,8 @@ import pandas as pd
 
 from benchmarks.bayes_limit import MECHANISMS, RATIOS, SEEDS
 from benchmarks.bayes_limit import RESULTS as LIMITS
-from benchmarks.pages import README, show_in, write
+from benchmarks.kept import measure_missing
+from benchmarks.pages import README, show_in
 from benchmarks.published import published
 from diffjoint import Imputation, SelectiveImputer
 from diffjoint.metrics import lost_accuracy, lost_errors, mm_scores, token_accuracy
@@ -77,22 +78,13 @@ def measure(world: World) -> dict[str, float]:
 
 
 def run(cells: list[tuple[str, str, int, int]], path: Path, rows: int | None) -> pd.DataFrame:
-    """Measure every cell that is not in the file yet, and write each as it is done."""
-    done: list[dict[str, Any]] = pd.read_csv(path).to_dict("records") if path.exists() else []  # type: ignore[assignment]
-    for cell in cells:
-        if any(tuple(row[key] for key in KEYS) == cell for row in done):
-            continue
-        name, mechanism, ratio, seed = cell
-        world = make_world(
-            name,
-            rows=rows,
-            mechanism=mechanism,  # type: ignore[arg-type]
-            loss_rate=ratio / 100,
-            seed=seed,
-        )
-        done.append(dict(zip(KEYS, cell, strict=True)) | measure(world))
-        write(path, pd.DataFrame(done).round(4).to_csv(index=False))
-    return pd.DataFrame(done)
+    """Measure every world that is not in the file yet."""
+
+    def lines(name: str, mechanism: Any, ratio: int, seed: int) -> list[dict[str, float]]:
+        options = {"mechanism": mechanism, "loss_rate": ratio / 100, "seed": seed}
+        return [measure(make_world(name, rows=rows, **options))]
+
+    return measure_missing(cells, KEYS, path, lines)
 
 
 def network_table(results: pd.DataFrame) -> str:

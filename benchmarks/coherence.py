@@ -18,7 +18,8 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.bayes_limit import MECHANISMS, RATIOS
-from benchmarks.pages import show_in, write
+from benchmarks.kept import measure_missing
+from benchmarks.pages import show_in
 from diffjoint import SelectiveImputer
 from diffjoint.simulate import make_world
 
@@ -49,14 +50,12 @@ def measure(mechanism: Any, ratio: int, seed: int, rows: int | None) -> dict[str
 
 
 def run(seeds: range, path: Path, rows: int | None) -> pd.DataFrame:
-    """Measure every world that is not in the file yet, and write each as it is done."""
-    done: list[dict[str, Any]] = pd.read_csv(path).to_dict("records") if path.exists() else []  # type: ignore[assignment]
-    for cell in product(MECHANISMS, RATIOS, seeds):
-        if any(tuple(row[key] for key in KEYS) == cell for row in done):
-            continue
-        done.append(dict(zip(KEYS, cell, strict=True)) | measure(*cell, rows))
-        write(path, pd.DataFrame(done).round(3).to_csv(index=False))
-    return pd.DataFrame(done)
+    """Measure every world that is not in the file yet."""
+
+    def lines(mechanism: Any, ratio: int, seed: int) -> list[dict[str, float]]:
+        return [measure(mechanism, ratio, seed, rows)]
+
+    return measure_missing(product(MECHANISMS, RATIOS, seeds), KEYS, path, lines, digits=3)
 
 
 def table_of(results: pd.DataFrame) -> str:

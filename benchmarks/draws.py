@@ -21,7 +21,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from benchmarks.pages import show_in, write
+from benchmarks.kept import measure_missing
+from benchmarks.pages import show_in
 from diffjoint import SelectiveImputer
 from diffjoint.simulate import World, make_world
 
@@ -149,16 +150,13 @@ def _percent_other(one: NDArray[np.object_], other: NDArray[np.object_]) -> floa
 def run(
     cells: Sequence[tuple[str, int, int]], path: Path, rows: int | None, **settings: Any
 ) -> pd.DataFrame:
-    """Measure every world that is not in the file yet, and write each as it is done."""
-    done: list[dict[str, Any]] = pd.read_csv(path).to_dict("records") if path.exists() else []  # type: ignore[assignment]
-    for name, ratio, seed in cells:
-        here = {"world": name, "ratio": ratio, "seed": seed}
-        if any(here.items() <= row.items() for row in done):
-            continue
+    """Measure every world that is not in the file yet."""
+
+    def lines(name: str, ratio: int, seed: int) -> list[dict[str, Any]]:
         world = make_world(name, rows=rows, mechanism="mcar", loss_rate=ratio / 100, seed=seed)
-        done += [here | line for line in measure(world, **settings)]
-        write(path, pd.DataFrame(done).round(4).to_csv(index=False))
-    return pd.DataFrame(done)
+        return measure(world, **settings)
+
+    return measure_missing(cells, ["world", "ratio", "seed"], path, lines)
 
 
 def draws_table(results: pd.DataFrame) -> str:

@@ -22,6 +22,7 @@ from benchmarks import (
     speed,
     worlds,
 )
+from benchmarks.kept import measure_missing
 
 from diffjoint.simulate import bayesian_network, household_survey
 from tests.conftest import FLAT_COLUMNS
@@ -306,3 +307,30 @@ def test_draws_make_intervals_wider_than_a_whole_table_does():
     drawn = coverage.pooled(observed, 5, 0, max_epochs=5, width=32, n_steps=5)
     assert (drawn.standard_error > coverage.regress(whole).bse.to_numpy()).all()
     assert (drawn.missing_information > 0.05).all()
+
+
+def test_what_was_measured_before_an_interruption_is_kept(tmp_path):
+    path, asked = tmp_path / "kept.csv", []
+
+    def lines(name, ratio):
+        asked.append((name, ratio))
+        if ratio == 30:
+            raise KeyboardInterrupt
+        return [{"column": "a", "score": ratio / 3}, {"column": "b", "score": np.nan}]
+
+    wanted = [("x", 10), ("x", 20), ("x", 30), ("y", 10)]
+    with pytest.raises(KeyboardInterrupt):
+        measure_missing(wanted, ["world", "ratio"], path, lines)
+    again = measure_missing([*wanted[:2], wanted[3]], ["world", "ratio"], path, lines)
+    assert asked == wanted
+    assert again["world"].tolist() == ["x", "x", "x", "x", "y", "y"]
+    pd.testing.assert_frame_equal(pd.read_csv(path), again.round(4))
+
+
+def test_an_empty_text_is_kept_as_one(tmp_path):
+    path = tmp_path / "kept.csv"
+    for _ in range(2):
+        kept = measure_missing(
+            [("x",)], ["world"], path, lambda name: [{"missed": ""}], has_empty_texts=True
+        )
+        assert kept["missed"].tolist() == [""]
