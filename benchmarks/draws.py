@@ -29,7 +29,10 @@ from diffjoint.simulate import World, make_world
 RESULTS = Path(__file__).parent / "results" / "draws.csv"
 SEEDS = 0, 1, 2
 RATIOS = {"bayesian-network": (10, 30, 40), "telco-churn-no-gates": (10, 30)}
-CELLS = [(world, ratio, seed) for world in RATIOS for ratio in RATIOS[world] for seed in SEEDS]
+PLACES = [(world, ratio) for world, ratios in RATIOS.items() for ratio in ratios]
+CELLS = [(*place, seed) for place in PLACES for seed in SEEDS]
+SHOWN = {"frequency_gap": 3, "mask_gap": 3, "other_by_draw": 0, "other_by_seed": 0}
+"""Beside how many lie inside the intervals, and with how many digits."""
 N_DRAWS, MOST_ROWS = 40, 3_000
 FEWEST_DRAWS, FEWEST_CELLS = 10, 30
 """Draws with a value below which a cell says little, and cells below which a column does."""
@@ -38,7 +41,6 @@ INSIDE, NEAR = 0.8, 4
 """What an interval should hold, and by how many points it may be off."""
 
 Numbers = NDArray[np.float64]
-PLACE = ["world", "ratio", "column"]
 
 
 def coverage(draws: Numbers, truth: Numbers) -> tuple[float, int]:
@@ -166,21 +168,16 @@ def draws_table(results: pd.DataFrame) -> str:
         "gap of mask frequencies | other by draw | by seed |\n"
         "| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n"
     ]
-    for place, of_seeds in results.groupby(PLACE, sort=False):
-        world, ratio, column = place
-        said = [
-            _mean(of_seeds[part], digits)
-            for part, digits in (
-                ("frequency_gap", 3),
-                ("mask_gap", 3),
-                ("other_by_draw", 0),
-                ("other_by_seed", 0),
+    for world, ratio in PLACES:
+        here = results[(results["world"] == world) & (results["ratio"] == ratio)]
+        if here.empty:
+            lines.append(f"| {world} | {ratio}% | not run | | | | | | |\n")
+        for column, of_seeds in here.groupby("column", sort=False):
+            said = [_mean(of_seeds[part], digits) for part, digits in SHOWN.items()]
+            lines.append(
+                f"| {world} | {ratio}% | {column} | {of_seeds['lost'].sum():,} | "
+                f"{_mean_and_ends(of_seeds['coverage'])} | {' | '.join(said)} |\n"
             )
-        ]
-        lines.append(
-            f"| {world} | {ratio}% | {column} | {of_seeds['lost'].sum():,} | "
-            f"{_mean_and_ends(of_seeds['coverage'])} | {' | '.join(said)} |\n"
-        )
     return "".join(lines) + "\n" + _within(results)
 
 
@@ -196,7 +193,7 @@ def _mean_and_ends(numbers: "pd.Series[float]") -> str:
 def _within(results: pd.DataFrame) -> str:
     """In how many columns the intervals hold what they should, seeds taken together and alone."""
     numbers = results.dropna(subset=["coverage"])
-    together = numbers.groupby(PLACE, sort=False)["coverage"].mean()
+    together = numbers.groupby(["world", "ratio", "column"], sort=False)["coverage"].mean()
     near, alone = (
         int((abs(found - 100 * INSIDE) <= NEAR).sum()) for found in (together, numbers["coverage"])
     )
