@@ -21,7 +21,7 @@ from diffjoint.progress import Progress
 from diffjoint.state import Draws, JointSpace, Observation, one_mask
 from diffjoint.table import Column, from_scores, on_grid, to_scores
 
-MOST_ROWS, N_DRAWS, FEWEST_CELLS = 2_000, 20, 100
+MOST_ROWS, N_DRAWS, FEWEST_CELLS = 2_000, 20, 200
 """Rows in which cells are hidden, draws of each, and hidden cells of a column without which nothing
 is said of it."""
 MOST_TURNS = 10
