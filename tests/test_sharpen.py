@@ -8,9 +8,11 @@ import pandas as pd
 import pytest
 
 from diffjoint import SelectiveImputer, load
-from diffjoint.sharpen import _inside, _is_too_wide, _share, sharpened
-from diffjoint.state import Draws, JointSpace
-from diffjoint.table import infer_schema, open_table
+from diffjoint.keys import row_keys
+from diffjoint.model_update import first_held_out
+from diffjoint.sharpen import _inside, _is_too_wide, _questions, _share, sharpened
+from diffjoint.state import Draws, JointSpace, Observation
+from diffjoint.table import code_table, infer_schema, open_table
 
 N_CELLS = 1_000
 
@@ -108,3 +110,28 @@ def test_a_saved_imputer_draws_the_same(sums, tmp_path):
     again = load(tmp_path / "model").sample(table[:50], 2)
     for one, other in zip(imputer.sample(table[:50], 2), again, strict=True):
         pd.testing.assert_frame_equal(one, other)
+
+
+@pytest.mark.parametrize("n_numbers", [1, 3, 40])
+def test_every_number_of_a_row_is_hidden_once(n_numbers):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.normal(size=(9_000, n_numbers)))
+    table = table.mask(rng.random(table.shape) < 0.3).set_axis(map(str, range(n_numbers)), axis=1)
+    table["level"] = rng.choice(list("ab"), len(table))
+    opened = open_table(table)
+    schema = infer_schema(opened)
+    space = JointSpace(schema, (), 0.5, by_rank=True)
+    values = code_table(opened, schema, "error")
+    none = np.zeros(values.shape, dtype=bool)
+    observation = Observation(values, none, row_keys(values, 0))
+    rows, asked, hidden = _questions(observation, none, space)
+    places = np.argwhere(hidden)
+    assert len({(rows[i], j) for i, j in places}) == len(places)
+    assert not hidden[:, -1].any()
+    np.testing.assert_array_equal(asked.values, np.where(hidden, np.nan, values[rows]))
+    assert (hidden.sum(axis=1) <= max(1, n_numbers / 4)).all()
+    assert (
+        hidden[:, :-1].sum(axis=0).min() == observation.observed[np.unique(rows), :-1].sum(0).min()
+    )
+    assert hidden[:, :-1].sum(axis=0).min() >= 500
+    assert rows.min() >= first_held_out(len(table))

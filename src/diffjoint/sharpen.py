@@ -21,10 +21,10 @@ from diffjoint.progress import Progress
 from diffjoint.state import Draws, JointSpace, Observation, one_mask
 from diffjoint.table import Column, from_scores, on_grid, to_scores
 
-MOST_ROWS, N_DRAWS, FEWEST_CELLS = 2_000, 20, 200
+MOST_ROWS, N_DRAWS, FEWEST_CELLS = 4_000, 20, 200
 """Rows in which cells are hidden, draws of each, and hidden cells of a column without which nothing
 is said of it."""
-MOST_TURNS = 10
+MOST_TURNS = 5
 """How often a row is asked at most, with other numbers hidden each time: all of them in turn, few
 at once, beside the gaps that are there already."""
 INSIDE, ENOUGH_ERRORS = 0.8, 3.0
