@@ -66,7 +66,8 @@ def find_shares(
     rows, asked, hidden = _questions(observation, meaningful, space)
     if not len(numbers := _enough(hidden)):
         return shares
-    drawn = np.tile(asked.values, (N_DRAWS, 1, 1))
+    place = np.cumsum(hidden).reshape(hidden.shape) - 1
+    drawn = np.empty((N_DRAWS, int(hidden.sum())))
     for block in conditional_sample(
         denoiser,
         asked,
@@ -77,16 +78,15 @@ def find_shares(
         progress=progress,
         masks=one_mask(meaningful[rows]),
     ):
-        drawn[:, block.rows] = block.values
+        here = hidden[block.rows]
+        drawn[:, place[block.rows][here]] = block.values[:, here]
     taught = observation.take(np.arange(first_held_out(len(meaningful))))
     for j in numbers:
         cells, column = hidden[:, j], space.schema.modelled[j]
-        truth, draws = observation.values[rows[cells], j], drawn[:, cells, j]
+        truth, draws = observation.values[rows[cells], j], drawn[:, place[cells, j]]
         if _is_too_wide(draws, truth):
-            rest = np.delete(asked.values[cells], j, axis=1)
-            expected = learn_column(taught, space, j, settings.n_boosters, seed).cells(
-                rest, column
-            )[0]
+            learnt = learn_column(taught, space, j, settings.n_boosters, seed)
+            expected = learnt.cells(np.delete(asked.values[cells], j, axis=1), column)[0]
             shares[j] = _share(draws, expected, truth, column)
     return shares
 
