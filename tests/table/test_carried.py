@@ -31,6 +31,16 @@ def doubts(frame, kinds=None):
     return doubts_on_carried(opened, infer_schema(opened, kinds), kinds)
 
 
+@pytest.mark.parametrize("n_empty", [2, 12])
+def test_what_to_type_names_every_column_without_a_value(n_empty):
+    frame = table(**{f"void{i}": None for i in range(n_empty)})
+    schema = infer_schema(open_table(frame))
+    (doubt,) = doubts_on_carried(open_table(frame), schema)
+    assert "as they are. Drop them" in doubt
+    assert doubt.count(": 'pass-through'") == min(n_empty, 10)
+    assert ("..." in doubt) == ("and 2 more" in doubt) == (n_empty > 10)
+
+
 @pytest.mark.parametrize(
     "empty",
     [

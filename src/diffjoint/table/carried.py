@@ -66,12 +66,13 @@ def doubts_on_carried(
 def _on_empty(names: list[str]) -> Iterator[str]:
     if not names:
         return
-    more = len(names) - MOST_NAMED
-    listed = ", ".join(map(repr, names[:MOST_NAMED])) + (f" and {more} more" if more > 0 else "")
+    more, shown = len(names) - MOST_NAMED, [repr(name) for name in names[:MOST_NAMED]]
+    listed = ", ".join(shown) + (f" and {more} more" if more > 0 else "")
+    kinds = ", ".join(f"{name}: 'pass-through'" for name in shown) + (", ..." if more > 0 else "")
+    as_is, it = ("as it is", "it") if len(names) == 1 else ("as they are", "them")
     yield (
         f"No cell of {listed} holds a value, so that there is nothing to learn from: carried along "
-        f"as it is. Drop it, or say that this is meant: column_kinds={{{names[0]!r}: "
-        "'pass-through'}."
+        f"{as_is}. Drop {it}, or say that this is meant: column_kinds={{{kinds}}}."
     )
 
 
