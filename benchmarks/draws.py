@@ -199,7 +199,7 @@ def _within(results: pd.DataFrame) -> str:
     )
     return (
         f"Within {NEAR} points of {100 * INSIDE:.0f}%: {near} of {len(together)} columns of "
-        f"numbers over all seeds, {alone} of {len(numbers)} in single seeds.\n"
+        f"numbers over their seeds, {alone} of {len(numbers)} in single seeds.\n"
     )
 
 

@@ -34,16 +34,24 @@ def measure_missing(
     has_empty_texts : bool
         Whether an empty field is an empty text, and not a number that is missing.
     """
-    done: list[Line] = []
-    if path.exists():
-        kept = pd.read_csv(path, keep_default_na=not has_empty_texts)
-        names = [str(name) for name in kept]
-        done = [dict(zip(names, line, strict=True)) for line in kept.itertuples(index=False)]
-    measured = {tuple(line[key] for key in keys) for line in done}
+    kept = _read(path, keys, has_empty_texts) if path.exists() else pd.DataFrame(columns=[*keys])
+    measured = set(kept[[*keys]].itertuples(index=False, name=None))
     for place in wanted:
         if place in measured:
             continue
+        measured.add(place)
         about = dict(zip(keys, place, strict=True))
-        done += [about | line for line in measure(*place)]
-        write(path, pd.DataFrame(done).round(digits).to_csv(index=False))
-    return pd.DataFrame(done)
+        lines = pd.DataFrame([about | line for line in measure(*place)]).round(digits)
+        kept = pd.concat([kept, lines], ignore_index=True) if len(kept) else lines
+        write(path, kept.to_csv(index=False))
+    return kept
+
+
+def _read(path: Path, keys: Sequence[str], has_empty_texts: bool) -> pd.DataFrame:
+    kept = pd.read_csv(path, keep_default_na=not has_empty_texts)
+    if absent := [key for key in keys if key not in kept]:
+        raise SystemExit(
+            f"{path}: expected the columns {', '.join(keys)}; there is no {', '.join(absent)}. "
+            "It holds results of another version: move it away to measure afresh."
+        )
+    return kept

@@ -324,7 +324,15 @@ def test_what_was_measured_before_an_interruption_is_kept(tmp_path):
     again = measure_missing([*wanted[:2], wanted[3]], ["world", "ratio"], path, lines)
     assert asked == wanted
     assert again["world"].tolist() == ["x", "x", "x", "x", "y", "y"]
-    pd.testing.assert_frame_equal(pd.read_csv(path), again.round(4))
+    pd.testing.assert_frame_equal(pd.read_csv(path), again)
+
+
+def test_results_of_another_version_are_told_apart(tmp_path):
+    path = tmp_path / "kept.csv"
+    path.write_text("world,score\nx,1.0\n")
+    with pytest.raises(SystemExit, match="there is no ratio. It holds results of another version"):
+        measure_missing([("x", 10)], ["world", "ratio"], path, pytest.fail)
+    assert path.read_text() == "world,score\nx,1.0\n"
 
 
 def test_an_empty_text_is_kept_as_one(tmp_path):
@@ -334,3 +342,11 @@ def test_an_empty_text_is_kept_as_one(tmp_path):
             [("x",)], ["world"], path, lambda name: [{"missed": ""}], has_empty_texts=True
         )
         assert kept["missed"].tolist() == [""]
+
+
+def test_draws_of_several_seeds_are_shown_by_mean_and_ends():
+    place = {"world": "bayesian-network", "ratio": 10, "column": "C1", "lost": 100}
+    seeds = [{**place, "seed": s, "coverage": c} for s, c in enumerate((75.0, 80.0, 86.5))]
+    shown = draws.draws_table(pd.DataFrame(seeds).assign(**dict.fromkeys(draws.SHOWN, 1.0)))
+    assert "| C1 | 300 | 80.5 (75.0 to 86.5) |" in shown
+    assert "1 of 1 columns of numbers over their seeds, 1 of 3 in single seeds" in shown

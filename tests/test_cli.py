@@ -313,7 +313,7 @@ def test_a_column_without_a_value_is_named_and_carried_along(survey_file, tmp_pa
     assert run(*command, "-m", "commute") == 0
     told = " ".join(capsys.readouterr().err.split())
     assert told.count("No cell of 'void', 'n/a' holds a value") == 1
-    assert "--kind 'void=pass-through'" in told
+    assert "--kind 'void=pass-through' --kind 'n/a=pass-through'." in told
     completed = text(out)
     assert (completed["void"] == "").all()
     assert (completed["n/a"] == "NA").all()
@@ -331,6 +331,8 @@ def test_a_column_without_a_value_is_named_and_carried_along(survey_file, tmp_pa
         ("loss_rate names 'loss_rate'", "--loss-rate names 'loss_rate'"),
         ("reason_codes and sampler='inpaint'", "--code and --set sampler=inpaint"),
         ("column_kinds says that 'a_b' is", "--kind says that 'a_b' is"),
+        ("column_kinds={'a b': 'integer'}.", "--kind 'a b=integer'."),
+        ("column_kinds={'a': 'x', 'b': 'y', ...}.", "--kind 'a=x' --kind 'b=y' ..."),
     ],
 )
 def test_messages_speak_of_options(said, shown):

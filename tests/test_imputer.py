@@ -467,6 +467,7 @@ def test_training_that_diverges_is_explained(survey):
     [
         ({"n_iterations": 5}, "n_iterations=5: set, but sampler='amortised' does not use it"),
         ({"n_boosters": 2, "sampler": "inpaint"}, "n_boosters=2: .* set sampler='amortised'"),
+        ({"n_boosters": 2, "detector": "paper"}, "n_boosters=2: .*Leave it out\\.$"),
         ({"fusion": "and", "n_draws": 9}, "n_draws=9, fusion='and': .*set sampler='inpaint'"),
         ({"warm_start": True}, "warm_start=True"),
     ],

@@ -130,8 +130,7 @@ def test_every_number_of_a_row_is_hidden_once(n_numbers):
     assert not hidden[:, -1].any()
     np.testing.assert_array_equal(asked.values, np.where(hidden, np.nan, values[rows]))
     assert (hidden.sum(axis=1) <= max(1, n_numbers / 4)).all()
-    assert (
-        hidden[:, :-1].sum(axis=0).min() == observation.observed[np.unique(rows), :-1].sum(0).min()
-    )
-    assert hidden[:, :-1].sum(axis=0).min() >= 500
+    there = observation.observed[np.unique(rows), :-1]
+    np.testing.assert_array_equal(hidden[:, :-1].sum(axis=0), there.sum(axis=0))
+    assert there.sum(axis=0).min() >= 500
     assert rows.min() >= first_held_out(len(table))

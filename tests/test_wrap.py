@@ -135,7 +135,7 @@ def test_what_cannot_be_wrapped_is_refused_in_words(survey, params, words):
 
 
 def test_settings_of_the_diffusion_model_are_said_to_be_idle(survey):
-    with pytest.warns(UntypicalWarning, match="max_epochs=3: set for the diffusion model"):
+    with pytest.warns(UntypicalWarning, match="max_epochs=3: set for diffjoint's own models"):
         SelectiveImputer([], imputer=SimpleImputer(), max_epochs=3).fit(survey)
 
 

@@ -18,7 +18,8 @@ REDUCED: dict[str, Any] = {
     "batch_size": 1024,
     "max_epochs": 100,
 }
-"""The paper's sampler without a GPU: two passes, width 128, 10 noise levels, 3 repeats."""
+"""The paper's sampler without a GPU."""
+BUDGET = "2 passes of 100 epochs, width 128, 10 noise levels, 3 repeats"
 REDUCED_INPAINT: dict[str, Any] = {**REDUCED, "n_draws": 10}
 DIFFPUTER: dict[str, Any] = {**REDUCED, "joint": False, "n_draws": 5}
 """Half of DiffPuter's own ten draws: they are averaged, so that few will do."""

@@ -8,10 +8,12 @@ from matplotlib.figure import Figure
 from benchmarks.cells import Cell, Result
 from benchmarks.tables.grid import Column, Grid, Row, gather
 from benchmarks.tables.method_comparison import METHODS as COMPARED
+from benchmarks.tables.real_tables import METHODS as ON_REAL_TABLES
 from benchmarks.tables.real_tables import WORLDS, real_cells
 from benchmarks.tables.table import Size, Table, label
 
 RATIO = 30
+METHODS = tuple(dict.fromkeys((*COMPARED, *ON_REAL_TABLES)))
 ALONE = ("forest_on_codes",)
 """Here for their time: forests on codes."""
 
@@ -19,22 +21,26 @@ ALONE = ("forest_on_codes",)
 def _panels(size: Size) -> dict[str, Callable[[str], list[Cell]]]:
     def on_network(method: str) -> list[Cell]:
         cells = size.network(method, "mcar", RATIO)
-        return cells[:1] if method in ALONE else cells
+        if method in ALONE:
+            return cells[:1]
+        return cells if method in COMPARED else []
 
     def on(world: str) -> Callable[[str], list[Cell]]:
-        return lambda method: [] if method in ALONE else real_cells(size, method, world, RATIO)
+        return lambda method: (
+            real_cells(size, method, world, RATIO) if method in ON_REAL_TABLES else []
+        )
 
     return {"network": on_network} | {world: on(world) for world in WORLDS}
 
 
 def cells(size: Size) -> list[Cell]:
-    """What other tables measure anyway, and two methods on the network."""
+    """What other tables do not measure anyway."""
     return [cell for method in ALONE for cell in _panels(size)["network"](method)]
 
 
 def _seconds(result: Result) -> float:
-    """Processor time of fit and transform: the clock also runs while other cells have the core."""
-    share_of_core = result["cpu_seconds"] / result["total_seconds"]
+    """About the processor time of fit and transform: of the clock, the share that the cell had."""
+    share_of_core = result["cpu_seconds"] / max(result["total_seconds"], 0.01)
     return float(sum(result["seconds"].values()) * share_of_core)
 
 
@@ -46,7 +52,7 @@ def grids(size: Size, folder: Path) -> list[Grid]:
             (label(method),),
             tuple(gather(cells_of(method), _seconds, folder) for cells_of in panels.values()),
         )
-        for method in (*COMPARED, *ALONE)
+        for method in (*METHODS, *ALONE)
     )
     columns = tuple(Column(name, "", 1) for name in panels)
     return [Grid(f"Seconds of one core, MCAR {RATIO}", ("method",), columns, rows)]
@@ -55,7 +61,7 @@ def grids(size: Size, folder: Path) -> list[Grid]:
 def draw(size: Size, folder: Path, path: Path) -> None:
     """Seconds on the network, on a logarithmic scale."""
     of = _panels(size)["network"]
-    found = {m: gather(of(m), _seconds, folder).mean for m in (*COMPARED, *ALONE)}
+    found = {m: gather(of(m), _seconds, folder).mean for m in (*METHODS, *ALONE)}
     known = sorted((s, label(m)) for m, s in found.items() if s is not None)
     figure = Figure(figsize=(7, 0.6 + 0.32 * max(1, len(known))), layout="constrained")
     axes = figure.add_subplot()

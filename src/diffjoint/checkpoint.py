@@ -13,7 +13,7 @@ import torch
 from diffjoint.aggregate import Aggregated
 from diffjoint.algorithm import Pass
 from diffjoint.arrays import Values
-from diffjoint.config import Settings
+from diffjoint.config import AMORTISED_ONLY, Settings
 from diffjoint.edm import Denoiser, new_denoiser
 from diffjoint.errors import FileError, InputError
 from diffjoint.persist import Arrays, check_writable, read_bundle, write_bundle
@@ -93,7 +93,8 @@ class Checkpoint:
 
 def fingerprint(values: Values, space: JointSpace, settings: Settings, detector: Any) -> str:
     """What identifies a run apart from its seed: table, columns, settings and detector."""
-    facts = [asdict(settings), space.schema.to_json(), space.mm, detector]
+    used = {name: n for name, n in asdict(settings).items() if name not in AMORTISED_ONLY}
+    facts = [used, space.schema.to_json(), space.mm, detector]
     digest = hashlib.sha256(json.dumps(facts, sort_keys=True).encode())
     digest.update(np.ascontiguousarray(values).tobytes())
     return digest.hexdigest()

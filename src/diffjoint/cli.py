@@ -72,8 +72,17 @@ P = ParamSpec("P")
 TABLE_FORMATS = ("csv", "tsv", "parquet", "feather")
 BARE = r"(?<![\w'\"`.=-])"
 """Not within a word or quotes: a column may be called like a parameter."""
-BY_OPTIONS = (
-    (BARE + r"column_kinds=\{'([^']*)': '([^']*)'\}", r"--kind '\1=\2'"),
+
+
+def _kinds(said: re.Match[str]) -> str:
+    """Kinds of columns, each by an option of its own."""
+    pairs = re.findall(r"'([^']*)': '([^']*)'", said[1])
+    options = " ".join(f"--kind '{name}={kind}'" for name, kind in pairs)
+    return f"{options} {said[2]}" if said[2] else options
+
+
+BY_OPTIONS: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
+    (BARE + r"column_kinds=\{((?:'[^']*': '[^']*'(?:, )?)+)(\.\.\.)?\}", _kinds),
     (BARE + r"reason_codes=\{'([^':]*)': \{'([^']*)': '(\w+)'\}\}", r"--code '\1: \2=\3'"),
     (BARE + r"reason_codes=\{'([^']*)': \{'([^']*)': '(\w+)'\}\}", r"--code '`\1`: \2=\3'"),
     (BARE + r"(mm_columns|detector|preset|unseen|mm_output)='(\w+)'", r"--\1 \2"),

@@ -64,7 +64,7 @@ class Settings:
         holds observed cells to their values while it draws, and fills in what the draws agree on.
     n_boosters : int
         Boosted models of each column whose mean is filled in by the amortised sampler. Several are
-        a little nearer the truth than one, and take as many times as long to learn.
+        a little nearer the truth than one, and take up to as many times as long to learn.
     n_iterations : int
         Passes through Algorithm 1 (train, draw, aggregate). One is the paper's
         one-refinement variant. The amortised sampler needs one alone.

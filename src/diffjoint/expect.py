@@ -251,8 +251,12 @@ def _grow_some(
     n_levels: NDArray[np.int64],
     n_boosters: int,
 ) -> Trees:
-    """The learner's trees, or the mean of several such learners that differ by chance."""
-    if n_boosters == 1:
+    """The learner's trees, or the mean of several such learners that differ by chance.
+
+    Of few rows none are held out, and of few features all are chosen from: then all are one.
+    """
+    all_seen = int(np.ceil(SEEN * features.shape[1])) == features.shape[1]
+    if n_boosters == 1 or (all_seen and not learner.early_stopping):
         return grow(learner, features, target, n_levels)
     seeds = range(learner.random_state, learner.random_state + n_boosters)
     several = [

@@ -854,8 +854,8 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             ]
             if set_for_it:
                 warn(
-                    f"{', '.join(sorted(set_for_it))}: set for the diffusion model, which is not "
-                    "trained where imputer=... gives the values. Leave it out.",
+                    f"{', '.join(sorted(set_for_it))}: set for diffjoint's own models, which are "
+                    "not learnt where imputer=... gives the values. Leave it out.",
                     UntypicalWarning,
                     stacklevel=6,
                 )
@@ -865,9 +865,10 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             idle.append(f"checkpoint={str(self.checkpoint)!r}")
         if idle:
             other = "inpaint" if settings.is_amortised else "amortised"
+            or_else = "" if self.detector == "paper" else f", or set sampler={other!r}"
             warn(
                 f"{', '.join(idle)}: set, but sampler={settings.sampler!r} does not use it, so "
-                f"that it changes nothing. Leave it out, or set sampler={other!r}.",
+                f"that it changes nothing. Leave it out{or_else}.",
                 UntypicalWarning,
                 stacklevel=6,
             )

@@ -22,8 +22,8 @@ from diffjoint.state import Draws, JointSpace, Observation, one_mask
 from diffjoint.table import Column, from_scores, on_grid, to_scores
 
 MOST_ROWS, N_DRAWS, FEWEST_CELLS = 4_000, 20, 200
-"""Rows in which cells are hidden, draws of each, and hidden cells of a column without which nothing
-is said of it."""
+"""How often rows are asked in all, draws each time, and hidden cells of a column without which
+nothing is said of it."""
 MOST_TURNS = 5
 """How often a row is asked at most, with other numbers hidden each time: all of them in turn, few
 at once, beside the gaps that are there already."""
@@ -128,8 +128,10 @@ def _questions(
     turn_of = np.where(is_number, (np.cumsum(is_number) - 1) % n_turns, -1)
     held_out = np.arange(first_held_out(len(meaningful)), len(meaningful))[: MOST_ROWS // n_turns]
     rows, turns = np.tile(held_out, n_turns), np.repeat(np.arange(n_turns), len(held_out))
+    hidden = observation.observed[rows] & (turn_of == turns[:, None])
+    asks = hidden.any(axis=1)
+    rows, hidden = rows[asks], hidden[asks]
     chosen = observation.take(rows)
-    hidden = chosen.observed & (turn_of == turns[:, None])
     values, none = np.where(hidden, np.nan, chosen.values), np.zeros(hidden.shape, dtype=bool)
     return rows, Observation(values, none, chosen.keys, meaningful[rows]), hidden
 
