@@ -27,7 +27,7 @@ nothing is said of it."""
 MOST_TURNS = 5
 """How often a row is asked at most, with other numbers hidden each time: all of them in turn, few
 at once, beside the gaps that are there already."""
-INSIDE, ENOUGH_ERRORS = 0.8, 3.0
+INSIDE, ENOUGH_ERRORS = 0.8, 2.5
 """What should lie inside the draws' interval, and by how many standard errors more must, for draws
 to count as too wide."""
 SHARES = np.linspace(0.05, 1.0, 20)
