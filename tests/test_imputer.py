@@ -485,3 +485,13 @@ def test_settings_that_are_used_or_as_usual_are_not(survey, params):
     """An error would come of a warning; what is refused here is the device, after the settings."""
     with pytest.raises(InputError, match="device must be"):
         SelectiveImputer(["age"], device="no such device", **params).fit(survey)
+
+
+@pytest.mark.parametrize(
+    ("n_columns", "params", "width"),
+    [(3, {}, 128), (31, {}, 256), (31, {"preset": "balanced"}, 512), (31, {"width": 64}, 64)],
+)
+def test_the_denoiser_is_as_wide_as_the_table_asks_for(n_columns, params, width):
+    table = pd.DataFrame(np.random.default_rng(0).normal(size=(30, n_columns)))
+    fitted = SelectiveImputer([], **params).fit(table.set_axis(map(str, table), axis=1))
+    assert fitted.settings_.width == width

@@ -75,7 +75,8 @@ class Settings:
     n_inpaint_repeats : int
         Times each noise level is walked, so that drawn and observed cells agree.
     width : int
-        Hidden and noise-embedding width of the denoiser.
+        Hidden and noise-embedding width of the denoiser. Unless it is set by hand, it is twice as
+        much for the amortised sampler on tables of more than 30 coordinates.
     batch_size : int
         Rows per training step.
     learning_rate : float
@@ -207,6 +208,8 @@ INPAINT_ONLY = (
 )
 AMORTISED_ONLY = ("n_boosters",)
 """Settings that the amortised sampler makes no use of, and those that the other makes none of."""
+MANY_COORDINATES = 30
+"""Of a row in model space: from more of them on, a denoiser is twice as wide as a preset says."""
 DEFAULT_PRESET = "fast"
 DEFAULT_MEMORY_LIMIT = "1GB"
 
@@ -225,6 +228,19 @@ def settings_for(preset: str, **overrides: Any) -> Settings:
     chosen = {name: _plain(value) for name, value in overrides.items() if value is not None}
     presets = INPAINT_PRESETS if chosen.get("sampler") == "inpaint" else PRESETS
     return dataclasses.replace(presets[preset], **chosen)
+
+
+def fitted_to(settings: Settings, n_coordinates: int) -> Settings:
+    """Settings of a preset, with the denoiser's width fitted to a table.
+
+    Examples
+    --------
+    >>> fitted_to(settings_for("fast"), 15).width, fitted_to(settings_for("fast"), 300).width
+    (128, 256)
+    """
+    if not settings.is_amortised or n_coordinates <= MANY_COORDINATES:
+        return settings
+    return dataclasses.replace(settings, width=2 * settings.width)
 
 
 def idle_settings(preset: str, settings: Settings) -> dict[str, Any]:

@@ -32,6 +32,7 @@ from diffjoint.config import (
     Settings,
     check_choice,
     check_whole,
+    fitted_to,
     idle_settings,
     parse_bytes,
     settings_for,
@@ -212,7 +213,8 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     n_iterations, n_draws, n_inpaint_repeats : int, optional
         Passes, draws per row, and walks per noise level; for ``sampler="inpaint"``.
     width, batch_size, learning_rate, max_epochs, patience : optional
-        The denoiser and its training.
+        The denoiser and its training. The default's width is fitted to the table, see
+        ``settings_``.
     scheduler_patience, warm_start : optional
         Learning rate cuts, and whether a pass goes on from the last one's denoiser; for
         ``sampler="inpaint"``.
@@ -766,6 +768,8 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         settled = self._settled_columns(table, schema, coded, rules, settings)
         searched = self._searched(table, schema, settings)
         space = joint_space(table, schema, searched, settings, settled)
+        if self.width is None:
+            settings = fitted_to(settings, space.n_coordinates)
         check_labels(labels, coded, table, schema, space)
         check_output(space, self.mm_output, self.mm_label)
         self._constants(table, space)
