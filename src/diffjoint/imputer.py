@@ -1014,7 +1014,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             return learn_wrapped(self.imputer, observation, task.space, seed, progress)
         if not task.settings.is_amortised:
             return None
-        step = Scaled(progress, value_units(observation, task.settings))
+        step = Scaled(progress, value_units(observation, task.space, task.settings))
         n_boosters = task.settings.n_boosters
         return learn_values(observation, task.space, n_boosters, seed, step)
 

@@ -134,7 +134,7 @@ def check_table(
     if isinstance(belief, EvidenceBelief):
         folds = belief.evidence.judges(observation.values)
     observation, folds, notes = observation.take(rows), folds[rows], _notes(len(rows), n_rows)
-    by_column = value_units(observation, model.settings)
+    by_column = value_units(observation, model.space, model.settings)
     by_search = evidence_units(observation, model.settings)
     n_folds = len(model.space.mm) * n_folds_for(len(rows))
     progress.begin(model.space.n_columns * by_column + n_folds * by_search)
