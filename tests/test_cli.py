@@ -228,7 +228,7 @@ def test_a_column_called_auto_is_named_with_a_comma(survey_file, tmp_path, capsy
         (
             ["impute", "IN", "OUT", "-m", "age", "--set", "draws=3"],
             2,
-            "--set names 'draws'; there is sampler, n_iter",
+            "--set names 'draws'; there is sampler, n_boosters",
         ),
         (["impute", "IN", "OUT", "-m", "age", "--set", "n_draws"], 2, "--set takes NAME=VALUE"),
         (
@@ -332,7 +332,7 @@ def test_a_column_without_a_value_is_named_and_carried_along(survey_file, tmp_pa
         ("reason_codes and sampler='inpaint'", "--code and --set sampler=inpaint"),
         ("column_kinds says that 'a_b' is", "--kind says that 'a_b' is"),
         ("column_kinds={'a b': 'integer'}.", "--kind 'a b=integer'."),
-        ("column_kinds={'a': 'x', 'b': 'y', ...}.", "--kind 'a=x' --kind 'b=y' ..."),
+        ("column_kinds={'a': 'x', 'b': 'y', ...}.", "--kind 'a=x' --kind 'b=y' and so on."),
     ],
 )
 def test_messages_speak_of_options(said, shown):

@@ -78,7 +78,7 @@ def _kinds(said: re.Match[str]) -> str:
     """Kinds of columns, each by an option of its own."""
     pairs = re.findall(r"'([^']*)': '([^']*)'", said[1])
     options = " ".join(f"--kind '{name}={kind}'" for name, kind in pairs)
-    return f"{options} {said[2]}" if said[2] else options
+    return f"{options} and so on" if said[2] else options
 
 
 BY_OPTIONS: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
