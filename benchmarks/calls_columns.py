@@ -18,6 +18,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.calls import FOLDER, TABLES, calls_on_test
+from benchmarks.kept import measure_missing
 from benchmarks.pages import show_in, write
 from diffjoint.metrics import mm_scores
 from diffjoint.simulate import World, make_world
@@ -35,7 +36,7 @@ CLEARLY = -3.0
 N_WORST = 5
 
 
-def compare(world: World) -> tuple[pd.DataFrame, dict[str, float]]:
+def compare(world: World) -> tuple[list[dict[str, Any]], dict[str, float]]:
     """Each searched column's calls beside one answer for all; and scores over all columns."""
     test, result = world.test, calls_on_test(world)
     missing = test.observed_table.isna()
@@ -46,7 +47,7 @@ def compare(world: World) -> tuple[pd.DataFrame, dict[str, float]]:
         }
         for name, at in ((name, missing[name]) for name in world.mm_columns)
     ]
-    return pd.DataFrame(columns), mm_scores(test, result.meaningful, result.probability)
+    return columns, mm_scores(test, result.meaningful, result.probability)
 
 
 def beside_one_answer(truly: pd.Series, called: pd.Series) -> dict[str, float]:
@@ -68,19 +69,15 @@ def beside_one_answer(truly: pd.Series, called: pd.Series) -> dict[str, float]:
 
 
 def run(cells: list[tuple[str, int]], folder: Path, rows: int | None) -> pd.DataFrame:
-    """Measure every world that is not in the file yet, and write each as it is done."""
-    path = folder / "calls_columns.csv"
-    done = [pd.read_csv(path)] if path.exists() else []
-    for name, ratio in cells:
-        if any((part[KEYS] == [name, ratio]).all(axis=1).any() for part in done):
-            continue
-        world = make_world(name, rows=rows, loss_rate=ratio / 100)
-        columns, scores = compare(world)
-        done.append(columns.assign(world=name, ratio=ratio)[[*KEYS, *columns]])
-        write(path, pd.concat(done).round(4).to_csv(index=False))
+    """Measure every world that is not in the file yet."""
+
+    def lines(name: str, ratio: int) -> list[dict[str, Any]]:
+        columns, scores = compare(make_world(name, rows=rows, loss_rate=ratio / 100))
         if ratio == OWN_LOSSES:
             _keep(folder / "calls_in_life.csv", {"world": name, **scores})
-    return pd.concat(done, ignore_index=True)
+        return columns
+
+    return measure_missing(cells, KEYS, folder / "calls_columns.csv", lines)
 
 
 def _keep(path: Path, row: dict[str, Any]) -> None:

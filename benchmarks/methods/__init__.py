@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 
 from benchmarks.methods.base import Method
-from benchmarks.methods.diffusion import BUDGET, DIFFPUTER, REDUCED_INPAINT, Diffusion
+from benchmarks.methods.diffusion import DIFFPUTER, REDUCED_INPAINT, Diffusion, budget_of
 from benchmarks.methods.masked_autoencoder import PAPER, MaskedAutoencoder, describe_by_name
 from benchmarks.methods.mice import MiceForest
 from benchmarks.methods.round_robin import GapsAsTheyAre, RoundRobin, boosted, forest
@@ -109,12 +109,12 @@ METHODS: dict[str, Entry] = {
     ),
     "diffputer": Entry(
         "DiffPuter",
-        f"the joint model off, reduced budget ({BUDGET}, 5 draws)",
+        f"the joint model off, {budget_of(DIFFPUTER)}",
         lambda kinds: Diffusion(kinds, **DIFFPUTER),
     ),
     "diffjoint_paper": Entry(
         "Diff-Joint",
-        f"paper's detector and sampler, reduced budget ({BUDGET}, 10 draws)",
+        f"paper's detector and sampler, {budget_of(REDUCED_INPAINT)}",
         lambda kinds: Diffusion(kinds, detector="paper", **REDUCED_INPAINT),
         selective=True,
     ),

@@ -19,10 +19,18 @@ REDUCED: dict[str, Any] = {
     "max_epochs": 100,
 }
 """The paper's sampler without a GPU."""
-BUDGET = "2 passes of 100 epochs, width 128, 10 noise levels, 3 repeats"
 REDUCED_INPAINT: dict[str, Any] = {**REDUCED, "n_draws": 10}
 DIFFPUTER: dict[str, Any] = {**REDUCED, "joint": False, "n_draws": 5}
 """Half of DiffPuter's own ten draws: they are averaged, so that few will do."""
+
+
+def budget_of(settings: Mapping[str, Any]) -> str:
+    """What of the paper's budget is left, in words; passes and width are the preset's."""
+    return (
+        f"reduced budget (2 passes, width 128, {settings['max_epochs']} epochs in batches of "
+        f"{settings['batch_size']:,}, {settings['n_inpaint_repeats']} repeats, "
+        f"{settings['n_draws']} draws)"
+    )
 
 
 class Diffusion(Method):

@@ -250,8 +250,8 @@ def idle_settings(preset: str, settings: Settings) -> dict[str, Any]:
     --------
     >>> idle_settings("fast", settings_for("fast", n_draws=50, width=256))
     {'n_draws': 50}
-    >>> idle_settings("fast", settings_for("fast", n_draws=50, sampler="inpaint"))
-    {}
+    >>> idle_settings("fast", settings_for("fast", n_draws=50, n_boosters=2, sampler="inpaint"))
+    {'n_boosters': 2}
     """
     idle = INPAINT_ONLY if settings.is_amortised else AMORTISED_ONLY
     usual = PRESETS[preset] if settings.is_amortised else INPAINT_PRESETS[preset]
