@@ -12,7 +12,7 @@ one writes to its own folder alone.
 
 import argparse
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
@@ -155,11 +155,21 @@ def methods_table() -> str:
 
 def _chosen(options: argparse.Namespace) -> tuple[list[Table], Size]:
     by_name = {table.name: table for table in TABLES}
-    names = options.tables.split(",") if options.tables else list(by_name)
-    size = QUICK if options.quick else FULL
-    if options.methods:
-        size = replace(size, methods=tuple(options.methods.split(",")))
-    return [by_name[name] for name in names], replace(size, stays=options.stays)
+    names = _named("--tables", options.tables, by_name) or list(by_name)
+    size = replace(QUICK if options.quick else FULL, stays=options.stays)
+    if methods := _named("--methods", options.methods, METHODS):
+        size = replace(size, methods=tuple(methods))
+    return [by_name[name] for name in names], size
+
+
+def _named(option: str, text: str | None, known: Iterable[object]) -> list[str]:
+    """The names given to an option; it ends with a word on those that there are not."""
+    names, there_are = text.split(",") if text else [], [str(name) for name in known]
+    if unknown := [name for name in names if name not in there_are]:
+        raise SystemExit(
+            f"{option} names {', '.join(unknown)}; there is {', '.join(sorted(there_are))}."
+        )
+    return names
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -193,7 +203,7 @@ def main(arguments: list[str] | None = None) -> None:
     folder = options.results or (QUICK_RESULTS if options.quick else RESULTS)
     cells = wanted_cells(tables, size)
     if not options.show:
-        _run_and_tell([c for c in cells if _is_asked_for(c, options)], cells, folder, options)
+        _run_and_tell(_asked_for(cells, options), cells, folder, options)
     everything = replace(size, methods=FULL.methods)
     is_official = folder == RESULTS
     for table in tables:
@@ -209,15 +219,14 @@ def main(arguments: list[str] | None = None) -> None:
         show_in("methods", methods_table())
 
 
-def _is_asked_for(cell: Cell, options: argparse.Namespace) -> bool:
-    """Whether a cell is among those to run; tables show all that there are."""
-    asked = (
-        (options.mechanisms, cell.mechanism),
-        (options.ratios, cell.ratio),
-        (options.seeds, cell.seed),
-        (options.worlds, cell.world),
-    )
-    return all(not names or str(value) in names.split(",") for names, value in asked)
+def _asked_for(cells: Sequence[Cell], options: argparse.Namespace) -> list[Cell]:
+    """The cells to run; tables show all that there are."""
+    asked = list(cells)
+    for field in ("mechanism", "ratio", "seed", "world"):
+        known = {getattr(cell, field) for cell in cells}
+        names = _named(f"--{field}s", getattr(options, f"{field}s"), known)
+        asked = [c for c in asked if not names or str(getattr(c, field)) in names]
+    return asked
 
 
 def _run_and_tell(

@@ -233,6 +233,23 @@ def test_no_cell_starts_after_the_budget(small, tmp_path, capsys):
     assert not list(tmp_path.glob("bayesian*"))
 
 
+@pytest.mark.parametrize(
+    ("option", "name", "known"),
+    [
+        ("--mechanisms", "MAR", "mar"),
+        ("--seeds", "9", "0"),
+        ("--tables", "table_1", "aggregation_rules"),
+        ("--methods", "median", "boosted"),
+    ],
+)
+def test_a_name_that_there_is_not_is_told_before_anything_runs(
+    small, tmp_path, option, name, known
+):
+    with pytest.raises(SystemExit, match=f"{option} names {name}; there is {known}"):
+        paper.main([*small, str(tmp_path), option, name])
+    assert not list(tmp_path.iterdir())
+
+
 def test_cells_run_in_processes_of_one_thread(tmp_path):
     cell = Cell("mean_mode", "bayesian-network", "mar", 20, 0, 100)
     os.environ["OMP_NUM_THREADS"] = "1"
