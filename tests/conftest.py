@@ -9,7 +9,7 @@ import torch
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 torch.set_num_threads(1)
 
-TINY = {"n_steps": 3, "width": 8, "batch_size": 64, "max_epochs": 3}
+TINY = {"n_boosters": 1, "n_steps": 3, "width": 8, "batch_size": 64, "max_epochs": 3}
 """A budget for tests of behaviour, not of quality."""
 TINY_INPAINT = {
     **TINY,

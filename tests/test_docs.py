@@ -137,6 +137,16 @@ def test_every_mark_on_a_page_is_held(page):
     assert set(marks) == {*MADE[page], "end"}
 
 
+def test_seeds_that_are_averaged_have_the_same_settings():
+    outcomes = ("n_done", "seed")
+    seen = {}
+    for path in cells.RESULTS.glob("*/*/*.json"):
+        for name, value in json.loads(path.read_text()).get("settings", {}).items():
+            if name not in outcomes:
+                assert seen.setdefault((path.parent, name), value) == value, path
+    assert seen
+
+
 def test_every_part_of_the_search_was_measured():
     assert set(results_of("auto")["part"]) == set(auto.PARTS)
 

@@ -52,7 +52,6 @@ SMALL = {
     "diffputer": lambda kinds: Diffusion(kinds, sampler="inpaint", joint=False, **TINY_DIFFUSION),
     "diffjoint_paper": lambda kinds: Diffusion(kinds, detector="paper", **TINY_DIFFUSION),
     "diffjoint": lambda kinds: Diffusion(kinds, **TINY_DIFFUSION),
-    "diffjoint_balanced": lambda kinds: Diffusion(kinds, preset="balanced", **TINY_DIFFUSION),
 }
 """Each method as it is in the registry, with as little work as there can be."""
 

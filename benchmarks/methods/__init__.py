@@ -152,11 +152,5 @@ METHODS: dict[str, Entry] = {
         Diffusion,
         selective=True,
     ),
-    "diffjoint_balanced": Entry(
-        "diffjoint, balanced",
-        "the same with preset `balanced`: three boosted models of each column, averaged",
-        lambda kinds: Diffusion(kinds, preset="balanced"),
-        selective=True,
-    ),
 }
 """Every method by its name."""

@@ -27,7 +27,6 @@ METHODS = (
     "diffputer",
     "diffjoint_paper",
     "diffjoint",
-    "diffjoint_balanced",
 )
 RATIOS = (10, 30)
 MEASURES = {

@@ -6,6 +6,7 @@ The estimator, the command line and the documentation read their defaults here.
 import dataclasses
 import math
 import numbers
+from collections.abc import Collection
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Literal, get_args, get_type_hints
@@ -64,7 +65,8 @@ class Settings:
         holds observed cells to their values while it draws, and fills in what the draws agree on.
     n_boosters : int
         Boosted models of each column whose mean is filled in by the amortised sampler. Several are
-        a little nearer the truth than one, and take up to as many times as long to learn.
+        a little nearer the truth than one, and take longer to learn. Unless it is set by hand,
+        there are three for tables of fewer than 5,000 rows.
     n_iterations : int
         Passes through Algorithm 1 (train, draw, aggregate). One is the paper's
         one-refinement variant. The amortised sampler needs one alone.
@@ -210,6 +212,8 @@ AMORTISED_ONLY = ("n_boosters",)
 """Settings that the amortised sampler makes no use of, and those that the other makes none of."""
 MANY_COORDINATES = 30
 """Of a row in model space: from more of them on, a denoiser is twice as wide as a preset says."""
+FEW_ROWS, BOOSTERS_OF_FEW = 5_000, 3
+"""Of a table: of fewer, chance makes much of what one booster learns, and others cost little."""
 DEFAULT_PRESET = "fast"
 DEFAULT_MEMORY_LIMIT = "1GB"
 
@@ -230,17 +234,27 @@ def settings_for(preset: str, **overrides: Any) -> Settings:
     return dataclasses.replace(presets[preset], **chosen)
 
 
-def fitted_to(settings: Settings, n_coordinates: int) -> Settings:
-    """Settings of a preset, with the denoiser's width fitted to a table.
+def fitted_to(
+    settings: Settings, *, n_rows: int, n_coordinates: int, by_hand: Collection[str] = ()
+) -> Settings:
+    """Settings of a preset fitted to a table: the denoiser's width, and how many boosters.
 
     Examples
     --------
-    >>> fitted_to(settings_for("fast"), 15).width, fitted_to(settings_for("fast"), 300).width
-    (128, 256)
+    >>> small = fitted_to(settings_for("fast"), n_rows=2_000, n_coordinates=300)
+    >>> small.width, small.n_boosters
+    (256, 3)
+    >>> fitted_to(settings_for("fast"), n_rows=14_000, n_coordinates=15) == settings_for("fast")
+    True
     """
-    if not settings.is_amortised or n_coordinates <= MANY_COORDINATES:
+    if not settings.is_amortised:
         return settings
-    return dataclasses.replace(settings, width=2 * settings.width)
+    fitted: dict[str, Any] = {}
+    if n_coordinates > MANY_COORDINATES:
+        fitted["width"] = 2 * settings.width
+    if n_rows < FEW_ROWS:
+        fitted["n_boosters"] = max(BOOSTERS_OF_FEW, settings.n_boosters)
+    return dataclasses.replace(settings, **{n: v for n, v in fitted.items() if n not in by_hand})
 
 
 def idle_settings(preset: str, settings: Settings) -> dict[str, Any]:

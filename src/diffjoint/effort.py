@@ -21,8 +21,9 @@ FOLD_SECONDS = 0.073, 5.7e-6, 5e-7
 VALUE_SECONDS = 0.06, 2.5e-6, 8e-7
 """What a column held: at least, by row, and by cell of the rest."""
 MEAN_OF_NUMBERS = 0.35
-"""Of the work on a column of numbers, what goes into their mean: the part that is done again for
-another booster; the rest is their spread."""
+"""Of the work on a column of numbers, what goes into their mean; the rest is their spread."""
+OF_SEVERAL = 0.7
+"""Work on one of several boosters, beside that on one alone: they learn faster."""
 
 
 def evidence_units(observation: Observation, settings: Settings) -> int:
@@ -33,8 +34,9 @@ def evidence_units(observation: Observation, settings: Settings) -> int:
 def value_units(observation: Observation, space: JointSpace, settings: Settings) -> int:
     """Work on what one column held, the mean over columns."""
     is_level = np.array([column.is_categorical for column in space.schema.modelled])
-    for_another = np.where(is_level, 1.0, MEAN_OF_NUMBERS).mean()
-    n_times = 1 + (settings.n_boosters - 1) * for_another
+    boosted = np.where(is_level, 1.0, MEAN_OF_NUMBERS).mean()
+    n_alone = OF_SEVERAL * settings.n_boosters if settings.n_boosters > 1 else 1.0
+    n_times = 1.0 - boosted + boosted * n_alone
     return _units(n_times * _trees_seconds(observation, VALUE_SECONDS), settings)
 
 

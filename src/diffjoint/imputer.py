@@ -207,7 +207,8 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         or the paper's, whose draws say what to fill in. If not given: as ``preset`` has it, or the
         paper's for ``detector="paper"``, which decides by it.
     n_boosters : int, optional
-        Boosted models of each column whose mean is filled in; for ``sampler="amortised"``.
+        Boosted models of each column whose mean is filled in; for ``sampler="amortised"``. Three
+        for tables of fewer than 5,000 rows.
     n_steps : int, optional
         Noise levels.
     n_iterations, n_draws, n_inpaint_repeats : int, optional
@@ -768,8 +769,12 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         settled = self._settled_columns(table, schema, coded, rules, settings)
         searched = self._searched(table, schema, settings)
         space = joint_space(table, schema, searched, settings, settled)
-        if self.width is None:
-            settings = fitted_to(settings, space.n_coordinates)
+        settings = fitted_to(
+            settings,
+            n_rows=table.n_rows,
+            n_coordinates=space.n_coordinates,
+            by_hand=[name for name in settings_types() if getattr(self, name) is not None],
+        )
         check_labels(labels, coded, table, schema, space)
         check_output(space, self.mm_output, self.mm_label)
         self._constants(table, space)
