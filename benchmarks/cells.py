@@ -23,7 +23,13 @@ import pandas as pd
 from benchmarks.downstream import choose_settings, downstream_scores
 from benchmarks.methods import METHODS, Method
 from benchmarks.pages import write
-from diffjoint.metrics import lost_accuracy, lost_errors, mm_scores, token_accuracy
+from diffjoint.metrics import (
+    lost_accuracy,
+    lost_errors,
+    lost_left_empty,
+    mm_scores,
+    token_accuracy,
+)
 from diffjoint.simulate import WORLDS, World, make_world
 
 RESULTS = Path(__file__).parent / "results" / "cells"
@@ -207,6 +213,7 @@ def scores_of(world: World, completed: pd.DataFrame) -> dict[str, float]:
         "acc": token_accuracy(world, completed),
         "acc_discrete": token_accuracy(replace(world, mm_columns=discrete), completed),
         "lost_acc": lost_accuracy(world, completed),
+        "lost_empty": lost_left_empty(world, completed),
         **found,
     }
     return {name: 100 * value for name, value in shares.items()} | errors

@@ -10,6 +10,7 @@ from diffjoint.metrics import (
     class_scores,
     lost_accuracy,
     lost_errors,
+    lost_left_empty,
     mm_scores,
     mm_scores_by_column,
     rarity_weighted_f1,
@@ -132,3 +133,7 @@ def test_lost_accuracy_by_hand():
     guess = truth.assign(a=["x", "x", "x", "x"])
     assert lost_accuracy(world, guess) == 0.5, "the last cell's value is not known"
     assert lost_accuracy(world, truth.assign(a=[None] * 4)) == 0.0
+    assert lost_left_empty(world, guess) == 0.0
+    assert lost_left_empty(world, truth.assign(a=["x", None, None, None])) == 0.5
+    nothing = replace(world, lost=world.lost & False)
+    assert np.isnan(lost_left_empty(nothing, guess))

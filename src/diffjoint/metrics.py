@@ -161,9 +161,17 @@ def lost_accuracy(world: World, completed: pd.DataFrame) -> float:
 
     Cells whose true value nobody knows do not count. NaN if there is no cell.
     """
-    columns = [name for name in world.column_kinds if _is_discrete(world, name)]
-    judged = world.lost & world.truth.notna()
-    return _share_right(world, completed, judged[columns])
+    return _share_right(world, completed, _lost_levels(world))
+
+
+def lost_left_empty(world: World, completed: pd.DataFrame) -> float:
+    """Share of the same cells that were left empty, as if there were nothing to fill in.
+
+    An imputer that fills every cell has none, and invents a value for every meaningful cell.
+    """
+    judged = _lost_levels(world)
+    empty = completed[list(judged)].isna().to_numpy()[judged.to_numpy()]
+    return float(empty.mean()) if empty.size else float("nan")
 
 
 def rarity_weighted_f1(truth: ArrayLike, predicted: ArrayLike) -> float:
@@ -231,6 +239,12 @@ def _share_right(world: World, completed: pd.DataFrame, judged: pd.DataFrame) ->
         return float("nan")
     right = np.column_stack([_same_state(world.truth[c], completed[c]) for c in judged])
     return float(right[judged.to_numpy()].mean())
+
+
+def _lost_levels(world: World) -> pd.DataFrame:
+    """Where a cell of a discrete column was lost whose value is known."""
+    columns = [name for name in world.column_kinds if _is_discrete(world, name)]
+    return (world.lost & world.truth.notna())[columns]
 
 
 def _is_discrete(world: World, name: str) -> bool:
