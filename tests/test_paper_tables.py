@@ -92,6 +92,26 @@ def test_miceforest_completes_new_rows():
     check_completed(world, seen.iloc[:80], method.transform(seen.iloc[:80]), selective=False)
 
 
+def test_miceforest_fills_a_column_of_one_level():
+    pytest.importorskip("miceforest")
+    rng = np.random.default_rng(0)
+    levels = pd.DataFrame(rng.choice(["a", "b", None], (200, 3)), columns=["k", "j", "i"])
+    table = levels.assign(one=["only"] * 190 + [None] * 10)
+    filled = MiceForest(dict.fromkeys(table, "categorical"), n_rounds=1, n_trees=3)
+    completed = filled.fit_transform(table, [], 0)
+    assert (completed["one"] == "only").all()
+    assert completed.notna().all(axis=None)
+
+
+def test_boosted_trees_on_gaps_learn_beside_a_column_that_is_never_seen_with_theirs():
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.normal(size=(400, 2)), columns=["x", "y"])
+    table["rare"] = np.where(np.arange(400) < 30, rng.normal(size=400), np.nan)
+    table.loc[:30, "y"] = np.nan
+    method = GapsAsTheyAre(dict.fromkeys(table, "continuous"), boosted(20))
+    assert method.fit_transform(table, [], 0)["y"].notna().all()
+
+
 def test_every_method_of_a_table_is_in_the_registry():
     used = {cell.method for table in TABLES for cell in table.cells(FULL)}
     assert used - {cells.TRUTH} <= set(METHODS)

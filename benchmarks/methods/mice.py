@@ -5,6 +5,7 @@ import warnings
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from benchmarks.methods.base import Array, CodedMethod, filled_with, typical
@@ -23,6 +24,8 @@ class MiceForest(CodedMethod):
         """A model for every column, so that new rows may miss any."""
         self.fill = typical(codes, self.coding.is_level)
         self.seed = seed
+        # The package has no model for a column of one value.
+        self.varied = np.flatnonzero(np.fmin.reduce(codes) < np.fmax.reduce(codes))
         package = importlib.import_module("miceforest")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -42,12 +45,14 @@ class MiceForest(CodedMethod):
             warnings.simplefilter("ignore")
             made = self.kernel.impute_new_data(self._frame(codes), random_state=self.seed)
             table = made.complete_data(dataset=0, iteration=self.n_rounds)
-        return filled_with(table.astype(float).to_numpy(), self.fill)
+        completed = codes.copy()
+        completed[:, self.varied] = table.astype(float).to_numpy()
+        return filled_with(completed, self.fill)
 
     def _frame(self, codes: Array) -> pd.DataFrame:
-        frame = pd.DataFrame(codes, columns=[f"c{j}" for j in range(codes.shape[1])])
-        for j, n in enumerate(self.coding.n_levels):
-            if n:
-                levels = pd.Series(codes[:, j]).astype("Int64")
-                frame[f"c{j}"] = pd.Categorical(levels, categories=range(n))
-        return frame
+        columns: dict[str, Any] = {}
+        for j in self.varied:
+            n_levels, column = self.coding.n_levels[j], pd.Series(codes[:, j])
+            levels = pd.Categorical(column.astype("Int64"), range(n_levels)) if n_levels else column
+            columns[f"c{j}"] = levels
+        return pd.DataFrame(columns)

@@ -105,6 +105,8 @@ class GapsAsTheyAre(CodedMethod):
         for j, is_level in enumerate(self.coding.is_level):
             seen = ~np.isnan(codes[:, j])
             column, others = codes[seen, j], np.delete(codes[seen], j, axis=1)
+            # Scikit-learn cannot bin a feature of which rows kept for learning hold nothing.
+            others[:, (~np.isnan(others)).sum(axis=0) < RAREST] = 0.0
             single = is_level and len(np.unique(column)) < 2
             model = DummyClassifier() if single else self.make_model(column, bool(is_level), seed)
             self.models.append(model.fit(others, column))
