@@ -341,6 +341,18 @@ def test_three_numbers_and_the_best_in_bold():
     assert "<td>78.3 / <b>91.0 ± 1.0</b> / 93.4</td>" in grid.html()
 
 
+def test_the_best_is_the_best_over_the_seeds_that_all_have():
+    rows = (
+        Row(("a",), (Shown((90.0, 70.0), 2, seeds=(0, 1)),)),
+        Row(("b",), (Shown((85.0,), 2, seeds=(0,)),)),
+        Row(("c",), (Shown((99.0,), 2, seeds=(1,)),), group="other"),
+        Row(("d",), (Shown((98.0,), 2, seeds=(0,)),), group="other"),
+    )
+    text = Grid("T", ("m",), (Column("x"),), rows).markdown()
+    assert "| a | **80.0 ± 10.0** |" in text
+    assert text.count("**") == 2, "c and d have no seed in common"
+
+
 def test_one_number_alone_is_not_the_best():
     grid = Grid("T", ("m",), (Column("x"),), (Row(("a",), (Shown((1.0,), 1),)),))
     assert "**" not in grid.markdown()

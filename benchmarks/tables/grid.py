@@ -43,6 +43,8 @@ class Shown:
     n_wanted, n_failed : int
         Seeds that there should be, and those that failed.
     published, limit : float or None
+    seeds : tuple of int
+        Those of the numbers; if not given, the first ones.
     """
 
     ours: tuple[float, ...] = ()
@@ -50,11 +52,18 @@ class Shown:
     n_failed: int = 0
     published: float | None = None
     limit: float | None = None
+    seeds: tuple[int, ...] = ()
 
     @property
     def mean(self) -> float | None:
         """Ours over the seeds; None where nothing was measured."""
         return float(np.mean(self.ours)) if self.ours else None
+
+    @property
+    def by_seed(self) -> dict[int, float]:
+        """Ours, by seed; without those that are no number."""
+        seeds = self.seeds or range(len(self.ours))
+        return {s: n for s, n in zip(seeds, self.ours, strict=True) if not np.isnan(n)}
 
 
 @dataclass(frozen=True)
@@ -112,13 +121,21 @@ class Grid:
         return lines
 
     def _is_best(self, row: Row, j: int) -> bool:
-        column, mean = self.columns[j], row.shown[j].mean
-        if not (column.better and row.competes) or mean is None or np.isnan(mean):
+        """Whether a line is the best of its group, over the seeds that all of them have."""
+        column, mine = self.columns[j], row.shown[j].by_seed
+        group = [r.shown[j].by_seed for r in self.rows if r.group == row.group and r.competes]
+        rivals = [numbers for numbers in group if numbers]
+        if not (column.better and row.competes and mine) or len(rivals) < 2:
             return False
-        rivals = [r.shown[j].mean for r in self.rows if r.group == row.group and r.competes]
-        found = [round(m, column.digits) for m in rivals if m is not None and not np.isnan(m)]
-        best = max(found) if column.better == "higher" else min(found)
-        return len(found) > 1 and round(mean, column.digits) == best
+        shared = set.intersection(*(set(numbers) for numbers in rivals))
+        if not shared:
+            return False
+
+        def mean(numbers: dict[int, float]) -> float:
+            return round(float(np.mean([numbers[seed] for seed in shared])), column.digits)
+
+        best = max if column.better == "higher" else min
+        return mean(mine) == best(mean(numbers) for numbers in rivals)
 
     @property
     def key(self) -> str:
@@ -194,13 +211,18 @@ def gather(
     """The numbers of some cells, such as those of one method over seeds."""
     wanted = list(cells)
     results = [read(cell, folder) for cell in wanted]
-    done = [result for result in results if result and result["status"] == "done"]
+    done = {
+        cell.seed: get(result)
+        for cell, result in zip(wanted, results, strict=True)
+        if result and result["status"] == "done"
+    }
     return Shown(
-        ours=tuple(get(result) for result in done),
+        ours=tuple(done.values()),
         n_wanted=len(wanted),
         n_failed=sum(bool(result) and result["status"] == "failed" for result in results if result),
         published=published,
         limit=limit,
+        seeds=tuple(done),
     )
 
 
