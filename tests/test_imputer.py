@@ -495,3 +495,20 @@ def test_the_denoiser_is_as_wide_as_the_table_asks_for(n_columns, params, width)
     table = pd.DataFrame(np.random.default_rng(0).normal(size=(30, n_columns)))
     fitted = SelectiveImputer([], **params).fit(table.set_axis(map(str, table), axis=1))
     assert fitted.settings_.width == width
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "params", "n_boosters"),
+    [
+        (30, {}, 3),
+        (30, {"n_boosters": 1}, 1),
+        (30, {"n_boosters": 5}, 5),
+        (30, {**TINY_INPAINT, "n_boosters": None}, 1),
+        (5_000, {}, 1),
+        (5_000, {"preset": "balanced"}, 3),
+    ],
+)
+def test_few_rows_get_several_boosters_unless_told_otherwise(n_rows, params, n_boosters):
+    table = pd.DataFrame(np.random.default_rng(0).normal(size=(n_rows, 2)), columns=["x", "y"])
+    fitted = SelectiveImputer([], **params).fit(table)
+    assert fitted.settings_.n_boosters == n_boosters
