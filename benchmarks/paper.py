@@ -157,14 +157,15 @@ def _chosen(options: argparse.Namespace) -> tuple[list[Table], Size]:
     by_name = {table.name: table for table in TABLES}
     names = _named("--tables", options.tables, by_name) or list(by_name)
     size = replace(QUICK if options.quick else FULL, stays=options.stays)
-    if methods := _named("--methods", options.methods, METHODS):
+    if methods := _named("--methods", options.methods, (*METHODS, TRUTH)):
         size = replace(size, methods=tuple(methods))
     return [by_name[name] for name in names], size
 
 
 def _named(option: str, text: str | None, known: Iterable[object]) -> list[str]:
     """The names given to an option; it ends with a word on those that there are not."""
-    names, there_are = text.split(",") if text else [], [str(name) for name in known]
+    names = [name.strip() for name in text.split(",")] if text else []
+    there_are = [str(name) for name in known]
     if unknown := [name for name in names if name not in there_are]:
         raise SystemExit(
             f"{option} names {', '.join(unknown)}; there is {', '.join(sorted(there_are))}."
@@ -202,8 +203,11 @@ def main(arguments: list[str] | None = None) -> None:
     tables, size = _chosen(options)
     folder = options.results or (QUICK_RESULTS if options.quick else RESULTS)
     cells = wanted_cells(tables, size)
+    asked = _asked_for(cells, wanted_cells(TABLES, size), options)
+    if not asked and (cells or options.methods):
+        raise SystemExit(f"No cell of {names_of(tables)} is all of that. Leave some of it out.")
     if not options.show:
-        _run_and_tell(_asked_for(cells, options), cells, folder, options)
+        _run_and_tell(asked, cells, folder, options)
     everything = replace(size, methods=FULL.methods)
     is_official = folder == RESULTS
     for table in tables:
@@ -219,11 +223,13 @@ def main(arguments: list[str] | None = None) -> None:
         show_in("methods", methods_table())
 
 
-def _asked_for(cells: Sequence[Cell], options: argparse.Namespace) -> list[Cell]:
-    """The cells to run; tables show all that there are."""
+def _asked_for(
+    cells: Sequence[Cell], all_cells: Sequence[Cell], options: argparse.Namespace
+) -> list[Cell]:
+    """The cells to run, whose fields may be those of any table; tables show all that there are."""
     asked = list(cells)
     for field in ("mechanism", "ratio", "seed", "world"):
-        known = {getattr(cell, field) for cell in cells}
+        known = {getattr(cell, field) for cell in all_cells}
         names = _named(f"--{field}s", getattr(options, f"{field}s"), known)
         asked = [c for c in asked if not names or str(getattr(c, field)) in names]
     return asked

@@ -137,3 +137,5 @@ def test_lost_accuracy_by_hand():
     assert lost_left_empty(world, truth.assign(a=["x", None, None, None])) == 0.5
     nothing = replace(world, lost=world.lost & False)
     assert np.isnan(lost_left_empty(nothing, guess))
+    numbers = replace(world, column_kinds={"b": "continuous"})
+    assert np.isnan(lost_left_empty(numbers, guess))

@@ -269,6 +269,16 @@ def test_a_name_that_there_is_not_is_told_before_anything_runs(
     assert not list(tmp_path.iterdir())
 
 
+def test_what_no_cell_has_is_told(small, tmp_path):
+    with pytest.raises(SystemExit, match="No cell of method_comparison is all of that"):
+        paper.main([*small, str(tmp_path), "--mechanisms", "mcar"])
+
+
+def test_names_may_have_spaces_between_them(small, tmp_path, capsys):
+    paper.main([*small, str(tmp_path), "--methods", "mean_mode, true_table"])
+    assert "1 cells left" in capsys.readouterr().out
+
+
 def test_cells_run_in_processes_of_one_thread(tmp_path):
     cell = Cell("mean_mode", "bayesian-network", "mar", 20, 0, 100)
     os.environ["OMP_NUM_THREADS"] = "1"
@@ -415,4 +425,4 @@ def test_times_are_those_of_the_core_not_of_the_clock(tmp_path):
     (grid,) = times.grids(FULL, tmp_path)
     lines = {line[0]: line[1:] for line in grid.texts(str)}
     assert lines["diffjoint"][0] == "8.0 ± 0.0"
-    assert lines["diffjoint, balanced"][:2] == ["-", "not run"]
+    assert lines["CACTI"][:2] == ["-", "not run"]

@@ -138,7 +138,7 @@ class Network:
 
 
 def test_more_boosters_are_more_work_most_of_all_on_levels():
-    """As measured on tables of both: three take 1.7 to 2.2 times as long as one."""
+    """On tables of both, three were measured to take 1.7 to 2.2 times as long as one."""
     for is_level, n_times in ((True, 2.1), (False, 1.4)):
         table = Network(5_000, [is_level] * 5)
         one, three = (value_units(table, table, settings_for("fast", n_boosters=n)) for n in (1, 3))

@@ -40,7 +40,7 @@ class MiceForest(CodedMethod):
             )
 
     def complete_codes(self, codes: Array) -> Array:
-        """The chain of the last round's models on other rows; the mean where it has no model."""
+        """The last round's models, in turn, on other rows; mean or mode where there is none."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             made = self.kernel.impute_new_data(self._frame(codes), random_state=self.seed)
@@ -53,6 +53,7 @@ class MiceForest(CodedMethod):
         columns: dict[str, Any] = {}
         for j in self.varied:
             n_levels, column = self.coding.n_levels[j], pd.Series(codes[:, j])
-            levels = pd.Categorical(column.astype("Int64"), range(n_levels)) if n_levels else column
-            columns[f"c{j}"] = levels
+            columns[f"c{j}"] = (
+                pd.Categorical(column.astype("Int64"), range(n_levels)) if n_levels else column
+            )
         return pd.DataFrame(columns)

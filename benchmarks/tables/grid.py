@@ -208,7 +208,7 @@ def gather(
     published: float | None = None,
     limit: float | None = None,
 ) -> Shown:
-    """The numbers of some cells, such as those of one method over seeds."""
+    """The numbers of a method over seeds, one cell for each."""
     wanted = list(cells)
     results = [read(cell, folder) for cell in wanted]
     done = {

@@ -213,7 +213,7 @@ AMORTISED_ONLY = ("n_boosters",)
 MANY_COORDINATES = 30
 """Of a row in model space: from more of them on, a denoiser is twice as wide as a preset says."""
 FEW_ROWS, BOOSTERS_OF_FEW = 5_000, 3
-"""Of a table: of fewer, chance makes much of what one booster learns, and others cost little."""
+"""Of fewer rows, chance makes much of what one booster learns: so many are then averaged."""
 DEFAULT_PRESET = "fast"
 DEFAULT_MEMORY_LIMIT = "1GB"
 

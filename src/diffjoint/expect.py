@@ -140,7 +140,8 @@ def learn_column(
     Parameters
     ----------
     n_boosters : int
-        How many are averaged; they hold out other rows, and choose from other features.
+        How many are averaged; they hold out other rows, choose from other features, and learn
+        faster than one alone.
     """
     column = space.schema.modelled[j]
     rows = np.flatnonzero(observation.observed[:, j])[:MOST_ROWS]

@@ -163,7 +163,8 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         back to the nearest, whole numbers rounded, numbers kept within what was observed or
         ``bounds``. Such an imputer can neither :meth:`sample` nor be saved.
     preset : {"fast", "balanced", "paper"}
-        Where settings that are left at None come from.
+        Where settings that are left at None come from. ``n_boosters`` and ``width`` are then fitted
+        to the table; ``settings_`` has them all.
     detector : {"evidence", "paper"}
         How meaningful cells are told from lost ones: by who is missing beside whom, or by how
         much drawn values disagree, as in the paper.
@@ -207,8 +208,8 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         or the paper's, whose draws say what to fill in. If not given: as ``preset`` has it, or the
         paper's for ``detector="paper"``, which decides by it.
     n_boosters : int, optional
-        Boosted models of each column whose mean is filled in; for ``sampler="amortised"``. Three
-        for tables of fewer than 5,000 rows.
+        Boosted models of each column whose mean is filled in; for ``sampler="amortised"``. If not
+        given: three for tables of fewer than 5,000 rows, otherwise as ``preset`` has it.
     n_steps : int, optional
         Noise levels.
     n_iterations, n_draws, n_inpaint_repeats : int, optional

@@ -165,13 +165,15 @@ def lost_accuracy(world: World, completed: pd.DataFrame) -> float:
 
 
 def lost_left_empty(world: World, completed: pd.DataFrame) -> float:
-    """Share of the same cells that were left empty, as if there were nothing to fill in.
+    """Share of lost cells in discrete columns that were left empty, as if nothing belonged there.
 
     An imputer that fills every cell has none, and invents a value for every meaningful cell.
+    Cells whose true value nobody knows do not count. NaN if there is no cell.
     """
     judged = _lost_levels(world)
-    empty = completed[list(judged)].isna().to_numpy()[judged.to_numpy()]
-    return float(empty.mean()) if empty.size else float("nan")
+    if not judged.any(axis=None):
+        return float("nan")
+    return float(completed[list(judged)].isna().to_numpy()[judged.to_numpy()].mean())
 
 
 def rarity_weighted_f1(truth: ArrayLike, predicted: ArrayLike) -> float:
