@@ -58,6 +58,16 @@ def test_impute_writes_everything_asked_for(survey_file, tmp_path, capsys):
     assert "pass-through" in shown.err
 
 
+@pytest.mark.parametrize(("by_hand", "n_boosters"), [([], 3), (["--set", "n_boosters=1"], 1)])
+def test_few_rows_get_several_boosters_unless_set_by_hand(
+    survey_file, tmp_path, by_hand, n_boosters
+):
+    model = tmp_path / "model"
+    command = ["impute", survey_file, tmp_path / "out.csv", "-m", "commute", "--model-out", model]
+    assert run(*command, *by_hand, "-q") == 0
+    assert load(model).settings_.n_boosters == n_boosters
+
+
 def test_cells_to_review_are_counted_and_written(tmp_path, capsys):
     source, listed = tmp_path / "survey.csv", tmp_path / "review.csv"
     household_survey(600).observed_table.to_csv(source, index=False)

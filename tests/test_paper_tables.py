@@ -51,6 +51,7 @@ SMALL = {
     "cacti": lambda kinds: MaskedAutoencoder(kinds, TINY, describe),
     "diffputer": lambda kinds: Diffusion(kinds, sampler="inpaint", joint=False, **TINY_DIFFUSION),
     "diffjoint_paper": lambda kinds: Diffusion(kinds, detector="paper", **TINY_DIFFUSION),
+    "diffjoint_filled": lambda kinds: Diffusion(kinds, joint=False, **TINY_DIFFUSION),
     "diffjoint": lambda kinds: Diffusion(kinds, **TINY_DIFFUSION),
 }
 """Each method as it is in the registry, with as little work as there can be."""

@@ -146,6 +146,12 @@ METHODS: dict[str, Entry] = {
             ("and", "uncertainty and vote"),
         )
     },
+    "diffjoint_filled": Entry(
+        "diffjoint, every cell filled",
+        "the default told that no cell is meaningful: its values alone, beside imputers that fill "
+        "every cell",
+        lambda kinds: Diffusion(kinds, joint=False),
+    ),
     "diffjoint": Entry(
         "diffjoint",
         "this package's default",

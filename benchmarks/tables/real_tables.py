@@ -26,6 +26,7 @@ METHODS = (
     "cacti",
     "diffputer",
     "diffjoint_paper",
+    "diffjoint_filled",
     "diffjoint",
 )
 RATIOS = (10, 30)
