@@ -6,8 +6,8 @@
     python -m benchmarks.paper --show                # run nothing; tables from what is there
 
 Cells that have a result are not run again; failed ones are, with `--retry`. The full version writes
-docs/results.md between its marks, docs/results/tables.html and the pictures beside it; the small
-one writes to its own folder alone.
+docs/results.md and the README between their marks, docs/results/tables.html and the pictures beside
+it; the small one writes to its own folder alone.
 """
 
 import argparse
@@ -35,9 +35,10 @@ from benchmarks.cells import (
     seconds_by_kind,
 )
 from benchmarks.methods import METHODS
-from benchmarks.pages import DOCS, show_in, write
+from benchmarks.pages import DOCS, README, show_in, write
 from benchmarks.tables import FULL, QUICK, TABLES, Size, Table
 from benchmarks.tables.grid import failures
+from benchmarks.tables.real_tables import readme_table
 
 QUICK_RESULTS = RESULTS.with_name("cells-quick")
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
@@ -221,6 +222,7 @@ def main(arguments: list[str] | None = None) -> None:
         # The page always has every table, also when some are asked for.
         write_page(TABLES, everything, folder, DOCS / "results")
         show_in("methods", methods_table())
+        show_in("real_tables", readme_table(everything, folder), README)
 
 
 def _asked_for(

@@ -28,7 +28,7 @@ from benchmarks import (
     speed,
     worlds,
 )
-from benchmarks.tables import FULL, TABLES
+from benchmarks.tables import FULL, TABLES, real_tables
 from mkdocs.commands.build import build
 from mkdocs.config import load_config
 
@@ -91,6 +91,7 @@ MADE = {
     pages.README: {
         "acc": lambda: calls.readme_table(results_of("calls_network")),
         "auto": lambda: auto.sentence(results_of("auto")),
+        "real_tables": lambda: real_tables.readme_table(FULL, cells.RESULTS),
         "reduced_paper": lambda: reduced_paper.paragraph(reduced_paper.RESULTS),
     },
     pages.USING: {"coverage": lambda: coverage.sentence(results_of("coverage"))},

@@ -1,10 +1,10 @@
 """Tables of numbers: published, ours with spread, limit; as Markdown and as HTML."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from benchmarks.published import rounded
 
 NOTHING = "-"
 Get = Callable[[Result], float]
+Key = TypeVar("Key")
 
 
 @dataclass(frozen=True)
@@ -122,20 +123,14 @@ class Grid:
 
     def _is_best(self, row: Row, j: int) -> bool:
         """Whether a line is the best of its group, over the seeds that all of them have."""
-        column, mine = self.columns[j], row.shown[j].by_seed
-        group = [r.shown[j].by_seed for r in self.rows if r.group == row.group and r.competes]
-        rivals = [numbers for numbers in group if numbers]
-        if not (column.better and row.competes and mine) or len(rivals) < 2:
+        column = self.columns[j]
+        group = [r for r in self.rows if r.group == row.group and r.competes]
+        means = over_shared_seeds({r.heads: r.shown[j].by_seed for r in group})
+        if not (column.better and row.competes and row.heads in means) or len(means) < 2:
             return False
-        shared = set.intersection(*(set(numbers) for numbers in rivals))
-        if not shared:
-            return False
-
-        def mean(numbers: dict[int, float]) -> float:
-            return round(float(np.mean([numbers[seed] for seed in shared])), column.digits)
-
+        shown = {heads: round(mean, column.digits) for heads, mean in means.items()}
         best = max if column.better == "higher" else min
-        return mean(mine) == best(mean(numbers) for numbers in rivals)
+        return shown[row.heads] == best(shown.values())
 
     @property
     def key(self) -> str:
@@ -224,6 +219,13 @@ def gather(
         limit=limit,
         seeds=tuple(done),
     )
+
+
+def over_shared_seeds(numbers: Mapping[Key, Mapping[int, float]]) -> dict[Key, float]:
+    """Means over the seeds that all have, without those that have none; nothing if all differ."""
+    there = {key: by_seed for key, by_seed in numbers.items() if by_seed}
+    shared = set.intersection(*map(set, there.values())) if there else set()
+    return {key: float(np.mean([n[s] for s in shared])) for key, n in there.items() if shared}
 
 
 def score(name: str) -> Get:

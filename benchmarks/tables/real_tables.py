@@ -4,7 +4,7 @@ from itertools import product
 from pathlib import Path
 
 from benchmarks.cells import Cell
-from benchmarks.tables.grid import Column, Grid, Row, gather, score
+from benchmarks.tables.grid import NOTHING, Column, Grid, Row, gather, over_shared_seeds, score
 from benchmarks.tables.table import Size, Table, label
 
 WORLDS = (
@@ -29,6 +29,7 @@ METHODS = (
     "diffjoint_filled",
     "diffjoint",
 )
+OURS = ("diffjoint_filled", "diffjoint")
 RATIOS = (10, 30)
 MEASURES = {
     "lost_acc": ("lost levels that got their value back, percent", Column("", "higher", 1)),
@@ -69,6 +70,45 @@ def grids(size: Size, folder: Path) -> list[Grid]:
         )
         made.append(Grid(f"Real tables, {title}", ("method",), columns, rows))
     return made
+
+
+def readme_table(size: Size, folder: Path) -> str:
+    """For each table: the default, and the best of the others with its name."""
+    lines = [
+        "| table | right state, best other | diffjoint | lost levels got back, best other "
+        "| diffjoint | told to fill every cell |\n",
+        "|---|---|---|---|---|---|\n",
+    ]
+    for world in WORLDS:
+        state, back = (_means(size, world, name, folder) for name in ("acc", "lost_acc"))
+        parts = [
+            _best_other(state),
+            _percent(state, "diffjoint"),
+            _best_other(back),
+            _percent(back, "diffjoint"),
+            _percent(back, "diffjoint_filled"),
+        ]
+        lines.append(f"| {world} | {' | '.join(parts)} |\n")
+    return "".join(lines)
+
+
+def _means(size: Size, world: str, name: str, folder: Path) -> dict[str, float]:
+    """By method, at the higher ratio."""
+    get, ratio = score(name), RATIOS[-1]
+    shown = {m: gather(real_cells(size, m, world, ratio), get, folder) for m in METHODS}
+    return over_shared_seeds({method: one.by_seed for method, one in shown.items()})
+
+
+def _best_other(means: dict[str, float]) -> str:
+    others = [method for method in means if method not in OURS]
+    if not others:
+        return NOTHING
+    best = max(others, key=lambda method: means[method])
+    return f"{means[best]:.1f} ({label(best)})"
+
+
+def _percent(means: dict[str, float], method: str) -> str:
+    return f"{means[method]:.1f}" if method in means else NOTHING
 
 
 TABLE = Table("real_tables", cells, grids)
