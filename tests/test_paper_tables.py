@@ -3,6 +3,7 @@
 import json
 import os
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -151,8 +152,8 @@ def test_a_column_of_which_nothing_was_seen_stays_empty(make):
 
 def test_blocks_widen_and_narrow_without_loss():
     codes = np.array([[1.5, 0.0, 2.0], [3.0, 1.0, 0.0], [0.0, 1.0, 1.0]])
-    for most_levels in (0, 2, 5):
-        blocks = Blocks(codes, np.array([0, 2, 3]), most_levels)
+    for most_levels, n_left_out in product((0, 2, 5), (0, 1)):
+        blocks = Blocks(codes, np.array([0, 2, 3]), most_levels, n_left_out)
         np.testing.assert_allclose(blocks.narrow(blocks.widen(codes)), codes)
 
 
@@ -163,15 +164,29 @@ def test_codes_are_missing_where_cells_are():
     assert (np.isnan(coding.encode(world.observed_table)) == missing).all()
 
 
-def test_a_forest_learns_what_a_mode_cannot():
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda kinds: RoundRobin(kinds, forest(10), 4),
+        lambda kinds: RoundRobin(kinds, boosted(20), 4),
+        lambda kinds: GapsAsTheyAre(kinds, boosted(20)),
+        Iterative,
+        NearestNeighbours,
+        lambda kinds: MiceForest(kinds, n_rounds=3, n_trees=10),
+    ],
+    ids=["forest", "boosted", "boosted on gaps", "ridge", "neighbours", "miceforest"],
+)
+def test_a_method_learns_what_a_mode_cannot(make, request):
+    if "miceforest" in request.node.name:
+        pytest.importorskip("miceforest")
     rng = np.random.default_rng(0)
-    a = rng.choice(["u", "v"], 400)
-    table = pd.DataFrame({"a": a, "b": np.where(a == "u", "p", "q"), "x": (a == "u") * 5.0})
+    a = rng.choice(["u", "v", "w"], 400, p=[0.5, 0.3, 0.2])
+    partner = pd.Series(a).map({"u": "p", "v": "q", "w": "r"})
+    table = pd.DataFrame({"a": a, "b": partner, "x": (a == "u") * 5.0 + (a == "v")})
     holes = table.mask(rng.random(table.shape) < 0.1)
     kinds = {"a": "categorical", "b": "categorical", "x": "continuous"}
-    for model in (forest(10), boosted(20)):
-        filled = RoundRobin(kinds, model, 4).fit_transform(holes, [], 0)
-        assert (filled["b"] == table["b"]).mean() > 0.97
+    filled = make(kinds).fit_transform(holes, [], 0)
+    assert (filled["b"] == table["b"]).mean() > 0.97
 
 
 def test_copy_masks_hide_what_another_row_misses_and_no_more_than_the_median():

@@ -77,7 +77,7 @@ METHODS: dict[str, Entry] = {
     ),
     "iterative": Entry(
         "IterativeImputer, ridge",
-        "scikit-learn's IterativeImputer with BayesianRidge, one-hot up to 12 levels, 10 rounds",
+        "scikit-learn's IterativeImputer with BayesianRidge, one-hot up to 12 levels less one, 10 rounds",
         Iterative,
     ),
     "knn": Entry(

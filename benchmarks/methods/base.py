@@ -175,10 +175,23 @@ class Blocks:
     """Coded columns side by side: numbers standardised, columns of few levels one-hot.
 
     Columns of more levels stay positions, standardised like numbers.
+
+    Parameters
+    ----------
+    codes : array of shape (n_rows, n_columns)
+    n_levels : array of shape (n_columns,)
+        0 for numbers.
+    most_levels : int
+        Columns of more are not one-hot.
+    n_left_out : {0, 1}
+        Levels without a place in the block: 1 for regressions, which would otherwise learn a place
+        from the others of its own block, and so nothing of a row in which all are missing.
     """
 
-    def __init__(self, codes: Array, n_levels: NDArray[np.int64], most_levels: int) -> None:
-        self.n_levels = n_levels
+    def __init__(
+        self, codes: Array, n_levels: NDArray[np.int64], most_levels: int, n_left_out: int = 0
+    ) -> None:
+        self.n_levels, self.n_left_out = n_levels, n_left_out
         self.hot = (n_levels > 0) & (n_levels <= most_levels)
         plain = codes[:, ~self.hot]
         self.centre = typical(plain, np.zeros(plain.shape[1], dtype=bool))
@@ -190,19 +203,21 @@ class Blocks:
         parts = [(codes[:, ~self.hot] - self.centre) / self.spread]
         for j in np.flatnonzero(self.hot):
             column = codes[:, [j]]
-            block = (column == np.arange(self.n_levels[j])).astype(float)
+            block = (column == np.arange(self.n_left_out, self.n_levels[j])).astype(float)
             parts.append(np.where(np.isnan(column), np.nan, block))
         return np.concatenate(parts, axis=1)
 
     def narrow(self, wide: Array) -> Array:
-        """Blocks as coded cells: the level whose place in the block is highest."""
+        """Blocks as coded cells: the level whose place is highest; one left out has the rest."""
         n_plain = int((~self.hot).sum())
         codes = np.empty((len(wide), len(self.n_levels)))
         codes[:, ~self.hot] = wide[:, :n_plain] * self.spread + self.centre
         start = n_plain
         for j in np.flatnonzero(self.hot):
-            codes[:, j] = wide[:, start : start + self.n_levels[j]].argmax(axis=1)
-            start += self.n_levels[j]
+            end = start + self.n_levels[j] - self.n_left_out
+            rest = 1.0 - wide[:, start:end].sum(axis=1, keepdims=True)
+            block = np.hstack([np.repeat(rest, self.n_left_out, axis=1), wide[:, start:end]])
+            codes[:, j], start = block.argmax(axis=1), end
         several = self.n_levels > 0
         codes[:, several] = np.clip(np.rint(codes[:, several]), 0, self.n_levels[several] - 1)
         return codes

@@ -32,11 +32,13 @@ class MeanMode(CodedMethod):
 class Iterative(CodedMethod):
     """scikit-learn's IterativeImputer with Bayesian ridge regressions, categories one-hot."""
 
-    n_rounds = 10
+    def __init__(self, column_kinds: Mapping[str, str], n_rounds: int = 10) -> None:
+        super().__init__(column_kinds)
+        self.n_rounds = n_rounds
 
     def fit_codes(self, codes: Array, seed: int) -> None:
         """Regress every place of a block on all others, round after round."""
-        self.blocks = Blocks(codes, self.coding.n_levels, MOST_LEVELS_ONE_HOT)
+        self.blocks = Blocks(codes, self.coding.n_levels, MOST_LEVELS_ONE_HOT, n_left_out=1)
         self.imputer = IterativeImputer(
             BayesianRidge(), max_iter=self.n_rounds, random_state=seed, keep_empty_features=True
         )
