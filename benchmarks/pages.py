@@ -1,5 +1,6 @@
 """Where results go: files written whole, and tables in their place in the documentation."""
 
+import os
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -11,7 +12,7 @@ END = "<!-- end -->"
 
 def write(path: Path, text: str) -> None:
     """Write a file whole or not at all."""
-    beside = path.with_suffix(".tmp")
+    beside = path.with_suffix(f".{os.getpid()}.tmp")
     beside.write_text(text, encoding="utf-8")
     beside.replace(path)
 

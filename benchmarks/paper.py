@@ -47,6 +47,11 @@ STYLE = (
     "td,th{border:1px solid #ccd;padding:3px 8px;text-align:right}caption{text-align:left;"
     "font-weight:bold;padding:4px 0}</style>"
 )
+LEGEND = (
+    "<p>Bold is the best of ours, over the seeds that all methods of the place have. The arrow of "
+    "a column points to better numbers. Published numbers of emergency stays are of MIMIC-IV-ED, "
+    "ours of what a title says.</p>"
+)
 
 
 def wanted_cells(tables: Sequence[Table], size: Size) -> list[Cell]:
@@ -65,6 +70,18 @@ def left_to_run(cells: Sequence[Cell], folder: Path, retry: bool) -> list[Cell]:
         if can_run(cell):
             left.append(cell)
     return left
+
+
+def cannot_run(cells: Sequence[Cell], folder: Path) -> str:
+    """A line on the cells without a result that cannot be run here; empty if all can."""
+    stuck = [cell for cell in cells if read(cell, folder) is None and not can_run(cell)]
+    if not stuck:
+        return ""
+    names = ", ".join(sorted({f"{cell.method} on {cell.world}" for cell in stuck}))
+    return (
+        f"{len(stuck)} cells cannot be run here: {names}. Real tables are looked for in the folder "
+        "DIFFJOINT_DATA; `make paper` installs what methods need.\n"
+    )
 
 
 def estimate(left: Sequence[Cell], done: Sequence[Cell], folder: Path, jobs: int) -> str:
@@ -139,7 +156,7 @@ def markdown(table: Table, size: Size, folder: Path) -> str:
 def write_page(tables: Sequence[Table], size: Size, folder: Path, shown: Path) -> None:
     """All tables as one HTML page, and the pictures beside it."""
     shown.mkdir(parents=True, exist_ok=True)
-    page = [f"<!doctype html><meta charset='utf-8'><title>Results</title>{STYLE}\n"]
+    page = [f"<!doctype html><meta charset='utf-8'><title>Results</title>{STYLE}\n{LEGEND}\n"]
     for table in tables:
         page += [grid.html() for grid in table.grids(size, folder)]
         if table.draw is not None:
@@ -243,6 +260,7 @@ def _run_and_tell(
     # Set before the processes start: numpy and torch read them when they are imported.
     os.environ |= dict.fromkeys(ONE_THREAD, "1") | {"OMP_WAIT_POLICY": "PASSIVE"}
     left = left_to_run(left_from, folder, options.retry)
+    print(cannot_run(left_from, folder), end="")
     print(estimate(left, known, folder, options.jobs), flush=True)
     budget = None if options.budget is None else 60 * options.budget
     for n_done, (cell, result) in enumerate(run_all(left, folder, options.jobs, budget), 1):

@@ -33,6 +33,19 @@ def published(table: str, measure: str, **where: Any) -> float | None:
     return found[0].get(measure) if found else None
 
 
+def published_with_spread(table: str, measure: str, **where: Any) -> dict[str, float | None]:
+    """A number of the paper and how much it differs between runs, if it says so.
+
+    Examples
+    --------
+    >>> place = {"method": "diffjoint_paper", "mechanism": "mcar", "ratio": 10}
+    >>> published_with_spread("mm_recall_precision", "recall", **place)
+    {'published': 92.02, 'published_spread': 1.34}
+    """
+    names = {"published": measure, "published_spread": f"{measure}_spread"}
+    return {key: published(table, name, **where) for key, name in names.items()}
+
+
 def rounded(value: float, digits: int) -> str:
     """A printed number with fewer digits, halves up: binary fractions would take some down.
 

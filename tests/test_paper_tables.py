@@ -21,6 +21,7 @@ from benchmarks.methods.simple import ForestOnCodes, Iterative, MeanMode, Neares
 from benchmarks.published import published
 from benchmarks.tables import FULL, QUICK, TABLES, method_comparison, reproduced, times
 from benchmarks.tables.grid import Column, Grid, Row, Shown, gather, ours_text, score
+from benchmarks.tables.limits import drivers
 
 from diffjoint.simulate import bayesian_network, household_survey
 
@@ -120,6 +121,16 @@ def test_every_method_of_a_table_is_in_the_registry():
     assert set(QUICK.methods) <= set(METHODS)
 
 
+NEVER_QUICK = {"reproduced", "times", "paper_settings"}
+"""Of other tables' cells, or of methods that take too long."""
+
+
+@pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)
+def test_the_small_version_has_something_of_every_table(table):
+    mine = {cell.method for cell in table.cells(QUICK)} & set(QUICK.methods)
+    assert bool(mine) != (table.name in NEVER_QUICK)
+
+
 def test_mean_and_mode_are_those_of_the_train_rows():
     """Mean of 1 and 2; "b" twice; whole numbers by their mode, as discrete ones."""
     table = pd.DataFrame(
@@ -140,7 +151,7 @@ def test_an_observed_level_that_was_never_seen_stays():
 
 
 @pytest.mark.parametrize(
-    "make", [MeanMode, NearestNeighbours, SMALL["boosted_gaps"], SMALL["cmae"]]
+    "make", [MeanMode, NearestNeighbours, *map(SMALL.get, ("boosted_gaps", "cmae", "diffjoint"))]
 )
 def test_a_column_of_which_nothing_was_seen_stays_empty(make):
     kinds = {"k": "categorical", "j": "categorical", "x": "continuous"}
@@ -385,6 +396,20 @@ def test_one_number_alone_is_not_the_best():
     assert ours_text(Shown((1.0, 3.0), 3, 1), 1) == "2.0 ± 1.0 (1 failed)"
 
 
+def test_a_published_number_has_its_published_spread():
+    shown = Shown((90.0,), 1, published=92.02, published_spread=1.34)
+    assert (
+        "| a | 92.0 ± 1.3 / 90.0 |"
+        in Grid("T", ("m",), (Column("x"),), (Row(("a",), (shown,)),)).markdown()
+    )
+
+
+def test_losses_of_the_network_are_driven_by_one_column_for_each_seed():
+    assert set(drivers("mcar").values()) == {""}
+    assert drivers("mar") == drivers("mnar")
+    assert set(drivers("mar")) == set(FULL.seeds)
+
+
 def test_tables_can_be_drawn_and_shown_before_anything_was_run(tmp_path):
     assert all("not run" in paper.markdown(table, FULL, tmp_path) for table in TABLES)
     paper.write_page(TABLES, QUICK, tmp_path, tmp_path / "shown")
@@ -406,6 +431,10 @@ def test_tables_that_are_not_here_are_not_run(monkeypatch, tmp_path):
     assert not cells.can_run(cell)
     (tmp_path / "thyroid_sick").mkdir()
     assert cells.can_run(cell)
+    assert paper.cannot_run([cell], tmp_path) == ""
+    census = replace(cell, world="kdd-census-1994")
+    said = paper.cannot_run([cell, census], tmp_path)
+    assert said.startswith("1 cells cannot be run here: mean_mode on kdd-census-1994. ")
     monkeypatch.setitem(METHODS, "cacti", replace(METHODS["cacti"], needs="no_such_package"))
     assert not cells.can_run(replace(cell, method="cacti"))
 

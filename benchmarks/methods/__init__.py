@@ -55,7 +55,8 @@ METHODS: dict[str, Entry] = {
     "mean_mode": Entry("Mean/Mode", "mean of numbers, mode of discrete columns", MeanMode),
     "missforest": Entry(
         "missForest",
-        "round robin of random forests of 100 trees, classifiers for levels, at most 10 rounds",
+        "round robin of scikit-learn's random forests of 100 trees, classifiers for levels, "
+        "at most 10 rounds",
         lambda kinds: RoundRobin(kinds, forest(100), n_rounds=10),
     ),
     "forest_on_codes": Entry(
@@ -77,7 +78,8 @@ METHODS: dict[str, Entry] = {
     ),
     "iterative": Entry(
         "IterativeImputer, ridge",
-        "scikit-learn's IterativeImputer with BayesianRidge, one-hot up to 12 levels less one, 10 rounds",
+        "scikit-learn's IterativeImputer with BayesianRidge, one-hot up to 12 levels less one, "
+        "10 rounds",
         Iterative,
     ),
     "knn": Entry(
@@ -87,7 +89,8 @@ METHODS: dict[str, Entry] = {
     ),
     "miceforest": Entry(
         "miceforest",
-        "the package miceforest, 50 trees, 5 rounds, without mean matching",
+        "the package miceforest, its own forests (leaves of one row) of 50 trees, 5 rounds, "
+        "without mean matching",
         MiceForest,
         needs="miceforest",
     ),
@@ -121,13 +124,13 @@ METHODS: dict[str, Entry] = {
     "diffjoint_paper_1": Entry(
         "Diff-Joint, 1 pass",
         "the same, one pass",
-        lambda kinds: Diffusion(kinds, detector="paper", **REDUCED_INPAINT, n_iterations=1),
+        lambda kinds: Diffusion(kinds, detector="paper", **(REDUCED_INPAINT | {"n_iterations": 1})),
         selective=True,
     ),
     "diffjoint_paper_5": Entry(
         "Diff-Joint, pass by pass",
         "the same, five passes, scored after each",
-        lambda kinds: Diffusion(kinds, detector="paper", **REDUCED_INPAINT, n_iterations=5),
+        lambda kinds: Diffusion(kinds, detector="paper", **(REDUCED_INPAINT | {"n_iterations": 5})),
         selective=True,
         by_pass=True,
     ),
@@ -146,6 +149,12 @@ METHODS: dict[str, Entry] = {
             ("and", "uncertainty and vote"),
         )
     },
+    "diffjoint_as_published": Entry(
+        "Diff-Joint, paper's settings",
+        'preset="paper": every number as in the paper; days without a GPU',
+        lambda kinds: Diffusion(kinds, detector="paper", preset="paper"),
+        selective=True,
+    ),
     "diffjoint_filled": Entry(
         "diffjoint, every cell filled",
         "the default told that no cell is meaningful: its values alone, beside imputers that fill "

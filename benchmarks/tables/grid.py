@@ -32,6 +32,11 @@ class Column:
     better: Literal["higher", "lower", ""] = "higher"
     digits: int = 1
 
+    @property
+    def head(self) -> str:
+        """The label, with an arrow to where numbers are better."""
+        return self.label + {"higher": " ↑", "lower": " ↓", "": ""}[self.better]
+
 
 @dataclass(frozen=True)
 class Shown:
@@ -46,6 +51,8 @@ class Shown:
     published, limit : float or None
     seeds : tuple of int
         Those of the numbers; if not given, the first ones.
+    published_spread : float or None
+        How much the published number differs between runs.
     """
 
     ours: tuple[float, ...] = ()
@@ -54,6 +61,7 @@ class Shown:
     published: float | None = None
     limit: float | None = None
     seeds: tuple[int, ...] = ()
+    published_spread: float | None = None
 
     @property
     def mean(self) -> float | None:
@@ -147,8 +155,7 @@ class Grid:
 
     def markdown(self) -> str:
         """The table as the documentation shows it."""
-        arrows = {"higher": " ↑", "lower": " ↓", "": ""}
-        head = [*self.heads, *(c.label + arrows[c.better] for c in self.columns)]
+        head = [*self.heads, *(column.head for column in self.columns)]
         lines = [head, ["---"] * len(head), *self.texts(lambda text: f"**{text}**")]
         body = "".join(f"| {' | '.join(line)} |\n" for line in lines)
         return f"*{self.title}* ({self.key})\n\n{body}"
@@ -156,7 +163,7 @@ class Grid:
     def html(self) -> str:
         """The table as a web page shows it."""
         head = "".join(
-            f"<th>{escape(h)}</th>" for h in (*self.heads, *(c.label for c in self.columns))
+            f"<th>{escape(h)}</th>" for h in (*self.heads, *(c.head for c in self.columns))
         )
         lines = [
             "<tr>" + "".join(f"<td>{text}</td>" for text in line) + "</tr>"
@@ -169,11 +176,18 @@ class Grid:
 def _text(shown: Shown, column: Column, mark: Callable[[str], str], with_published: bool) -> str:
     parts = [mark(ours_text(shown, column.digits))]
     if with_published:
-        theirs = shown.published
-        parts.insert(0, NOTHING if theirs is None else rounded(theirs, column.digits))
+        parts.insert(0, _published_text(shown, column.digits))
     if shown.limit is not None:
         parts.append(_number(shown.limit, column.digits))
     return " / ".join(parts)
+
+
+def _published_text(shown: Shown, digits: int) -> str:
+    if shown.published is None:
+        return NOTHING
+    spread = shown.published_spread
+    around = "" if spread is None else f" ± {rounded(spread, digits)}"
+    return rounded(shown.published, digits) + around
 
 
 def ours_text(shown: Shown, digits: int) -> str:
@@ -183,7 +197,9 @@ def ours_text(shown: Shown, digits: int) -> str:
             return "failed"
         return "not run" if shown.n_wanted else NOTHING
     text = _number(shown.mean, digits)
-    if len(shown.ours) > 1 and text != NOTHING:
+    if text == NOTHING:
+        return text
+    if len(shown.ours) > 1:
         text += f" ± {_number(float(np.std(shown.ours)), digits)}"
     if shown.n_failed:
         return f"{text} ({shown.n_failed} failed)"
@@ -202,6 +218,7 @@ def gather(
     folder: Path,
     published: float | None = None,
     limit: float | None = None,
+    published_spread: float | None = None,
 ) -> Shown:
     """The numbers of a method over seeds, one cell for each."""
     wanted = list(cells)
@@ -216,6 +233,7 @@ def gather(
         n_wanted=len(wanted),
         n_failed=sum(bool(result) and result["status"] == "failed" for result in results if result),
         published=published,
+        published_spread=published_spread,
         limit=limit,
         seeds=tuple(done),
     )

@@ -4,12 +4,13 @@ from itertools import product
 from pathlib import Path
 
 from benchmarks.cells import Cell
-from benchmarks.published import published
+from benchmarks.published import published, published_with_spread
 from benchmarks.tables.grid import Column, Grid, Row, gather, score
 from benchmarks.tables.limits import limit
 from benchmarks.tables.table import MECHANISMS, RATIOS, Size, Table, label
 
 METHODS = ("diffjoint_paper", "diffjoint")
+NAME = "mm_recall_precision"
 
 
 def cells_mcar(size: Size) -> list[Cell]:
@@ -24,10 +25,10 @@ def recall_and_precision(size: Size, folder: Path) -> list[Grid]:
         cells = size.network(method, "mcar", ratio)
         where = {"method": method, "mechanism": "mcar", "ratio": ratio}
         shown = [
-            gather(cells, score(m), folder, published("mm_recall_precision", m, **where))
+            gather(cells, score(m), folder, **published_with_spread(NAME, m, **where))
             for m in ("recall", "precision")
         ]
-        shown.append(gather(cells, score("f1"), folder, None, limit("F1", "mcar", ratio)))
+        shown.append(gather(cells, score("f1"), folder, limit=limit("best F1", "mcar", ratio)))
         rows.append(Row((str(ratio), label(method)), tuple(shown), group=str(ratio)))
     columns = (Column("recall"), Column("precision"), Column("F1"))
     title = "Bayesian network, meaningful cells, MCAR"
@@ -57,5 +58,5 @@ def all_mechanisms(size: Size, folder: Path) -> list[Grid]:
     return [Grid(title, ("mechanism", "ratio", "method"), columns, tuple(rows))]
 
 
-RECALL_PRECISION = Table("mm_recall_precision", cells_mcar, recall_and_precision)
+RECALL_PRECISION = Table(NAME, cells_mcar, recall_and_precision)
 ALL_MECHANISMS = Table("all_mechanisms", cells_all, all_mechanisms)

@@ -6,7 +6,7 @@ from pathlib import Path
 from benchmarks.cells import Cell
 from benchmarks.published import published
 from benchmarks.tables.grid import Column, Grid, Row, Shown, gather, score
-from benchmarks.tables.limits import limit
+from benchmarks.tables.limits import drivers, limit
 from benchmarks.tables.table import MECHANISMS, RATIOS, Size, Table, label
 
 METHODS = (
@@ -44,7 +44,8 @@ def grids(size: Size, folder: Path) -> list[Grid]:
         ("acc_discrete", "acc", "ACC, D1, D2 and D3", Column("", "higher", 1), None),
         ("rmse", "rmse", "RMSE of lost cells of C2", Column("", "lower", 2), "RMSE"),
     ]
-    return [_grid(size, folder, *parts) for parts in counted] + [_check(size, folder)]
+    by_measure = [_grid(size, folder, *parts) for parts in counted]
+    return [*by_measure, _check(size, folder), _by_driver(size, folder)]
 
 
 def _grid(
@@ -96,6 +97,24 @@ def _check(size: Size, folder: Path) -> Grid:
         tuple(column for _, column in CHECKED),
         tuple(rows),
     )
+
+
+def _by_driver(size: Size, folder: Path) -> Grid:
+    """The same by the column that drives the losses, which a seed chooses."""
+    found = {m: drivers(m) for m in MECHANISMS if any(drivers(m).values())}
+    names = sorted({name for by_seed in found.values() for name in by_seed.values()})
+    rows = []
+    for m, r in product(found, RATIOS):
+        known = published("method_comparison", "acc", method="mean_mode", mechanism=m, ratio=r)
+        cells = size.network("mean_mode", m, r)
+        shown = tuple(
+            gather([c for c in cells if found[m].get(c.seed) == name], score("acc"), folder, known)
+            for name in names
+        )
+        rows.append(Row((m.upper(), str(r)), shown))
+    columns = tuple(Column(f"{name} drives", "") for name in names)
+    title = "Mean/Mode on the network, ACC of D2 and D3, by what drives the losses"
+    return Grid(title, ("mechanism", "ratio"), columns, tuple(rows))
 
 
 TABLE = Table("method_comparison", cells, grids)

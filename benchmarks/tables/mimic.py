@@ -5,11 +5,12 @@ from itertools import product
 from pathlib import Path
 
 from benchmarks.cells import Cell
-from benchmarks.published import published
+from benchmarks.published import published_with_spread
 from benchmarks.tables.downstream_tables import ON_ALL_ROWS, ON_SOME_ROWS
 from benchmarks.tables.grid import Column, Grid, Row, gather, score
 from benchmarks.tables.table import RATIOS, Size, Table, label
 
+SELECTIVE = ("diffjoint_paper", "diffjoint")
 COLUMNS = {
     "mae": Column("MAE", "lower", 2),
     "rmse": Column("RMSE", "lower", 2),
@@ -35,7 +36,12 @@ def _grid(
     for ratio, method in product(RATIOS, methods):
         where = {"method": method, "mechanism": "mcar", "ratio": ratio}
         shown = tuple(
-            gather(cells_of(method, ratio), score(m), folder, published(table, m, **where))
+            gather(
+                cells_of(method, ratio),
+                score(m),
+                folder,
+                **published_with_spread(table, m, **where),
+            )
             for m in columns
         )
         rows.append(Row((str(ratio), label(method)), shown, group=str(ratio)))
@@ -55,19 +61,21 @@ def comparison(size: Size, folder: Path) -> list[Grid]:
 
 
 def cells_meaningful(size: Size) -> list[Cell]:
-    """The default on all rows, the paper's way on some."""
+    """The default on all rows, both ways on some."""
     wanted = [c for r in RATIOS for c in size.all_stays("diffjoint", r)]
-    return wanted + [c for r in RATIOS for c in size.some_stays("diffjoint_paper", r)]
+    return wanted + [c for m, r in product(SELECTIVE, RATIOS) for c in size.some_stays(m, r)]
 
 
 def meaningful(size: Size, folder: Path) -> list[Grid]:
     """Recall and precision."""
-    columns = {name: Column(name) for name in ("recall", "precision", "f1")}
-    parts = (("all rows", "diffjoint", size.all_stays),)
-    some = f"{size.sample_rows:,} rows"
+    columns = {"recall": Column("recall"), "precision": Column("precision"), "f1": Column("F1")}
+    parts = (
+        ("all rows", ("diffjoint",), size.all_stays),
+        (f"{size.sample_rows:,} rows", SELECTIVE, size.some_stays),
+    )
     return [
-        _grid(f"{size.stays_name}, {rows}", (m,), of, columns, "mimic_recall_precision", folder)
-        for rows, m, of in (*parts, (some, "diffjoint_paper", size.some_stays))
+        _grid(f"{size.stays_name}, {rows}", methods, of, columns, "mimic_recall_precision", folder)
+        for rows, methods, of in parts
     ]
 
 

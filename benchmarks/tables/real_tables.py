@@ -7,12 +7,13 @@ from benchmarks.cells import Cell
 from benchmarks.tables.grid import NOTHING, Column, Grid, Row, gather, over_shared_seeds, score
 from benchmarks.tables.table import Size, Table, label
 
+CENSUS = "kdd-census-1994"
 WORLDS = (
     "telco-churn-no-gates",
     "ames-housing-no-gates",
     "thyroid-disease",
     "acs-2018-wyoming",
-    "kdd-census-1994",
+    CENSUS,
 )
 METHODS = (
     "mean_mode",
@@ -39,8 +40,8 @@ MEASURES = {
 
 
 def real_cells(size: Size, method: str, world: str, ratio: int) -> list[Cell]:
-    """A method on a table, one cell per seed; some rows of a table that has more than others."""
-    rows = size.real_rows if world == "kdd-census-1994" or size.real_rows < 1_000 else 0
+    """A method on a table, one cell per seed."""
+    rows = size.census_rows if world == CENSUS else size.real_rows
     return [Cell(method, world, "mcar", ratio, seed, rows) for seed in size.few_seeds]
 
 

@@ -24,8 +24,8 @@ class Size:
         Rows of these worlds; 0: as many as the paper has.
     sample_rows : int
         Rows of the stand-in for methods that are too slow for all.
-    real_rows : int
-        Most rows of a real table.
+    real_rows, census_rows : int
+        Rows of real tables, 0: all; and of the KDD census, which has many more.
     stays : str
         The world of emergency stays: the stand-in, or the real ones where they are at hand.
     methods : tuple of str
@@ -37,7 +37,8 @@ class Size:
     network_rows: int = 0
     stand_in_rows: int = 0
     sample_rows: int = 20_000
-    real_rows: int = 10_000
+    real_rows: int = 0
+    census_rows: int = 10_000
     methods: tuple[str, ...] = tuple(METHODS)
     stays: str = STAND_IN
 
@@ -64,6 +65,14 @@ class Size:
         ]
 
 
+ABLATED = (
+    "diffjoint_paper_1",
+    "diffjoint_paper_5",
+    "diffjoint_paper_uncertainty",
+    "diffjoint_paper_vote",
+    "diffjoint_paper_and",
+)
+"""Here for the ablations alone."""
 FULL = Size()
 QUICK = Size(
     seeds=(0,),
@@ -72,7 +81,8 @@ QUICK = Size(
     stand_in_rows=1_000,
     sample_rows=600,
     real_rows=600,
-    methods=("mean_mode", "knn", "diffjoint"),
+    census_rows=600,
+    methods=("mean_mode", "knn", "diffjoint", *ABLATED),
 )
 
 

@@ -1,4 +1,7 @@
-"""Beyond the paper: how long each method takes, to fit train rows and complete test rows."""
+"""Beyond the paper: how long each method takes, to fit train rows and complete test rows.
+
+On the network, where completed train rows are learnt from, their completion counts as well.
+"""
 
 from collections.abc import Callable
 from pathlib import Path
