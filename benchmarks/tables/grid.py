@@ -241,9 +241,15 @@ def gather(
 
 def over_shared_seeds(numbers: Mapping[Key, Mapping[int, float]]) -> dict[Key, float]:
     """Means over the seeds that all have, without those that have none; nothing if all differ."""
-    there = {key: by_seed for key, by_seed in numbers.items() if by_seed}
-    shared = set.intersection(*map(set, there.values())) if there else set()
-    return {key: float(np.mean([n[s] for s in shared])) for key, n in there.items() if shared}
+    shared = shared_seeds(numbers)
+    there = {key: by_seed for key, by_seed in numbers.items() if by_seed and shared}
+    return {key: float(np.mean([n[seed] for seed in shared])) for key, n in there.items()}
+
+
+def shared_seeds(numbers: Mapping[Key, Mapping[int, float]]) -> set[int]:
+    """The seeds that all have, but for those that have none."""
+    there = [set(by_seed) for by_seed in numbers.values() if by_seed]
+    return set.intersection(*there) if there else set()
 
 
 def score(name: str) -> Get:
