@@ -32,19 +32,28 @@ class MeanMode(CodedMethod):
 class Iterative(CodedMethod):
     """scikit-learn's IterativeImputer with Bayesian ridge regressions, categories one-hot."""
 
-    def __init__(self, column_kinds: Mapping[str, str], n_rounds: int = 10) -> None:
+    def __init__(self, column_kinds: Mapping[str, str], n_rounds: int = 3) -> None:
         super().__init__(column_kinds)
         self.n_rounds = n_rounds
 
     def fit_codes(self, codes: Array, seed: int) -> None:
-        """Regress every place of a block on all others, round after round."""
+        """Regress every place of a block on all others, round after round, within what was seen.
+
+        Without these bounds the regressions drive each other far out where much is missing.
+        """
         self.blocks = Blocks(codes, self.coding.n_levels, MOST_LEVELS_ONE_HOT, n_left_out=1)
+        wide = self.blocks.widen(codes)
         self.imputer = IterativeImputer(
-            BayesianRidge(), max_iter=self.n_rounds, random_state=seed, keep_empty_features=True
+            BayesianRidge(),
+            max_iter=self.n_rounds,
+            min_value=np.fmin.reduce(wide),
+            max_value=np.fmax.reduce(wide),
+            random_state=seed,
+            keep_empty_features=True,
         )
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            self.imputer.fit(self.blocks.widen(codes))
+            self.imputer.fit(wide)
 
     def complete_codes(self, codes: Array) -> Array:
         """The regressions in their order, each block's highest place."""

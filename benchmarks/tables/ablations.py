@@ -129,12 +129,12 @@ def _passes_cells(size: Size) -> dict[str, list[Cell]]:
 def draw_passes(size: Size, folder: Path, path: Path) -> None:
     """Curves over passes, mean and one standard deviation over seeds."""
     worlds = _passes_cells(size)
-    figure = Figure(figsize=(9, 2.8 * len(worlds)), layout="constrained")
+    figure = Figure(figsize=(9, 3.0 * len(worlds)), layout="constrained")
     axes = figure.subplots(len(worlds), len(CURVES), squeeze=False)
     for line, (world, cells) in zip(axes, worlds.items(), strict=True):
         done = [r["passes"] for c in cells if (r := read(c, folder)) and "passes" in r]
         for place, (name, text) in zip(line, CURVES.items(), strict=True):
-            place.set_title(f"{world}: {text}", fontsize=9)
+            place.set_title(f"{world}\n{text}", fontsize=9)
             place.set_xlabel("pass", fontsize=8)
             if not done:
                 place.text(0.5, 0.5, "not run", ha="center", transform=place.transAxes)
