@@ -121,7 +121,7 @@ def test_every_method_of_a_table_is_in_the_registry():
     assert set(QUICK.methods) <= set(METHODS)
 
 
-NEVER_QUICK = {"reproduced", "times", "paper_settings"}
+NEVER_QUICK = {"reproduced", "times", "budgets"}
 """Of other tables' cells, or of methods that take too long."""
 
 

@@ -149,6 +149,13 @@ METHODS: dict[str, Entry] = {
             ("and", "uncertainty and vote"),
         )
     },
+    "diffjoint_paper_fast": Entry(
+        "Diff-Joint, preset fast",
+        'paper\'s detector and sampler, preset="fast": 30 draws and 10 repeats, at most 400 epochs '
+        "in batches of 256",
+        lambda kinds: Diffusion(kinds, detector="paper", preset="fast", sampler="inpaint"),
+        selective=True,
+    ),
     "diffjoint_as_published": Entry(
         "Diff-Joint, paper's settings",
         'preset="paper": every number as in the paper; days without a GPU',
