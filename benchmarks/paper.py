@@ -12,7 +12,7 @@ it; the small one writes to its own folder alone.
 
 import argparse
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
@@ -47,6 +47,7 @@ STYLE = (
     "td,th{border:1px solid #ccd;padding:3px 8px;text-align:right}caption{text-align:left;"
     "font-weight:bold;padding:4px 0}</style>"
 )
+ENDED = "its process ended: out of memory, or ended by hand"
 LEGEND = (
     "<p>Bold is the best of ours, over the seeds that all methods of the place have. The arrow of "
     "a column points to better numbers. Published numbers of emergency stays are of MIMIC-IV-ED, "
@@ -112,17 +113,39 @@ def run_all(
             yield cell, run(cell, folder)
         return
     while may_start():
-        with ProcessPoolExecutor(jobs, get_context("spawn"), _end_with_parent) as pool:
-            running: dict[Future[Result], Cell] = {}
-            broken = False
-            while running or (may_start() and not broken):
-                while len(running) < jobs and may_start() and not broken:
-                    cell = waiting.pop()
+        for cell in (yield from _run_together(waiting, folder, jobs, may_start)):
+            # One of these ended its process, and the others with it: each is run alone.
+            if (yield from _run_together([cell], folder, 1, lambda: True)):
+                yield cell, record_failure(cell, ENDED, folder)
+
+
+def _run_together(
+    waiting: list[Cell], folder: Path, jobs: int, may_start: Callable[[], bool]
+) -> Generator[tuple[Cell, Result], None, list[Cell]]:
+    """Results of waiting cells, until none may start or a process ends without a word.
+
+    Returns
+    -------
+    list of Cell
+        Those that were running when it did.
+    """
+    running: dict[Future[Result], Cell] = {}
+    ended: list[Cell] = []
+    with ProcessPoolExecutor(jobs, get_context("spawn"), _end_with_parent) as pool:
+        while running or (waiting and may_start() and not ended):
+            while len(running) < jobs and waiting and may_start() and not ended:
+                cell = waiting.pop()
+                try:
                     running[pool.submit(run, cell, folder)] = cell
-                for future in wait(running, return_when=FIRST_COMPLETED).done:
-                    cell = running.pop(future)
-                    broken |= isinstance(future.exception(), BrokenProcessPool)
-                    yield cell, _result_of(future, cell, folder)
+                except BrokenProcessPool:
+                    ended.append(cell)
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                cell = running.pop(future)
+                if isinstance(future.exception(), BrokenProcessPool):
+                    ended.append(cell)
+                else:
+                    yield cell, future.result()
+    return ended
 
 
 def _end_with_parent() -> None:
@@ -135,13 +158,6 @@ def _end_with_parent() -> None:
         os._exit(1)
 
     Thread(target=watch, daemon=True).start()
-
-
-def _result_of(future: "Future[Result]", cell: Cell, folder: Path) -> Result:
-    """What a process found; if it ended without a word, that."""
-    if isinstance(future.exception(), BrokenProcessPool):
-        return record_failure(cell, "its process ended: out of memory, or ended by hand", folder)
-    return future.result()
 
 
 def markdown(table: Table, size: Size, folder: Path) -> str:

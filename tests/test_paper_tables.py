@@ -316,6 +316,26 @@ def test_cells_run_in_processes_of_one_thread(tmp_path):
     assert cells.read(cell, tmp_path) == result
 
 
+def end_or_run(cell, folder):
+    """Stands for a cell that takes all memory, and for others beside it."""
+    if cell.method == "knn":
+        os._exit(1)
+    return {"status": "done"}
+
+
+def test_a_cell_that_ends_its_process_takes_no_other_along(tmp_path, monkeypatch):
+    monkeypatch.setattr(paper, "run", end_or_run)
+    methods = ("mean_mode", "knn", "iterative")
+    wanted = [Cell(method, "bayesian-network", "mar", 20, 0, 100) for method in methods]
+    found = dict(paper.run_all(wanted, tmp_path, jobs=2, budget=None))
+    assert {cell.method: result["status"] for cell, result in found.items()} == {
+        "mean_mode": "done",
+        "knn": "failed",
+        "iterative": "done",
+    }
+    assert "out of memory" in cells.read(wanted[1], tmp_path)["error"]
+
+
 def test_a_selective_cell_says_how_sure_it_is(tmp_path, monkeypatch):
     monkeypatch.setitem(
         METHODS, "diffjoint", replace(METHODS["diffjoint"], make=SMALL["diffjoint"])
