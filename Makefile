@@ -36,7 +36,7 @@ lint: $(STAMP)  ## check style and types
 paper-quick: $(STAMP)  ## a small version of every table of the paper, in minutes
 	$(BIN)/python -m benchmarks.paper --quick --jobs 2
 
-paper: $(STAMP)  ## every table of the paper: many hours; says how long, and goes on where it stopped
+paper: $(STAMP)  ## every table of the paper: many hours, the last for days; goes on where it stopped
 	$(PIP) --editable '.[cacti]'
 	$(BIN)/python -m benchmarks.paper --jobs $(JOBS) $(PAPER)
 

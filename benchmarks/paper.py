@@ -1,7 +1,7 @@
 """Every table and figure of the paper, and some beyond it: run what is missing, then show.
 
     python -m benchmarks.paper --quick               # a small version, in minutes
-    python -m benchmarks.paper --jobs 2              # everything: many hours
+    python -m benchmarks.paper --jobs 2              # everything: many hours, the last for days
     python -m benchmarks.paper --jobs 2 --budget 60 --methods missforest,cmae --tables real_tables
     python -m benchmarks.paper --show                # run nothing; tables from what is there
 
@@ -104,25 +104,25 @@ def run_all(
     """
     start, waiting = perf_counter(), list(reversed(cells))
 
-    def may_start() -> bool:
-        return bool(waiting) and (budget is None or perf_counter() - start < budget)
+    def in_time() -> bool:
+        return budget is None or perf_counter() - start < budget
 
     if jobs == 0:
-        while may_start():
+        while waiting and in_time():
             cell = waiting.pop()
             yield cell, run(cell, folder)
         return
-    while may_start():
-        for cell in (yield from _run_together(waiting, folder, jobs, may_start)):
+    while waiting and in_time():
+        for cell in (yield from _run_together(waiting, folder, jobs, in_time)):
             # One of these ended its process, and the others with it: each is run alone.
-            if (yield from _run_together([cell], folder, 1, lambda: True)):
+            if jobs == 1 or (yield from _run_together([cell], folder, 1, in_time)):
                 yield cell, record_failure(cell, ENDED, folder)
 
 
 def _run_together(
-    waiting: list[Cell], folder: Path, jobs: int, may_start: Callable[[], bool]
+    waiting: list[Cell], folder: Path, jobs: int, in_time: Callable[[], bool]
 ) -> Generator[tuple[Cell, Result], None, list[Cell]]:
-    """Results of waiting cells, until none may start or a process ends without a word.
+    """Results of waiting cells, until none is left, or in time, or a process ends without a word.
 
     Returns
     -------
@@ -132,8 +132,8 @@ def _run_together(
     running: dict[Future[Result], Cell] = {}
     ended: list[Cell] = []
     with ProcessPoolExecutor(jobs, get_context("spawn"), _end_with_parent) as pool:
-        while running or (waiting and may_start() and not ended):
-            while len(running) < jobs and waiting and may_start() and not ended:
+        while running or (waiting and in_time() and not ended):
+            while len(running) < jobs and waiting and in_time() and not ended:
                 cell = waiting.pop()
                 try:
                     running[pool.submit(run, cell, folder)] = cell

@@ -424,6 +424,13 @@ def test_a_published_number_has_its_published_spread():
     )
 
 
+def test_ridge_regressions_fill_a_column_of_one_number():
+    table = pd.DataFrame({"x": [1.0, None, 1.0, 1.0], "y": [0.5, 1.0, 2.0, None]})
+    filled = Iterative(dict.fromkeys(table, "continuous")).fit_transform(table, [], 0)
+    assert filled["x"].tolist() == [1.0] * 4
+    assert filled["y"].notna().all()
+
+
 def test_losses_of_the_network_are_driven_by_one_column_for_each_seed():
     assert set(drivers("mcar").values()) == {""}
     assert drivers("mar") == drivers("mnar")

@@ -79,7 +79,7 @@ METHODS: dict[str, Entry] = {
     "iterative": Entry(
         "IterativeImputer, ridge",
         "scikit-learn's IterativeImputer with BayesianRidge, one-hot up to 12 levels less one, "
-        "within the range of what was seen, 3 rounds (of its usual 10, most make it worse)",
+        "within the range of what was seen, 3 rounds",
         Iterative,
     ),
     "knn": Entry(

@@ -39,7 +39,8 @@ class Iterative(CodedMethod):
     def fit_codes(self, codes: Array, seed: int) -> None:
         """Regress every place of a block on all others, round after round, within what was seen.
 
-        Without these bounds the regressions drive each other far out where much is missing.
+        Without these bounds the regressions drive each other far out where much is missing. The
+        upper one must exceed the lower one, also where only one value was seen.
         """
         self.blocks = Blocks(codes, self.coding.n_levels, MOST_LEVELS_ONE_HOT, n_left_out=1)
         wide = self.blocks.widen(codes)
@@ -47,7 +48,7 @@ class Iterative(CodedMethod):
             BayesianRidge(),
             max_iter=self.n_rounds,
             min_value=np.fmin.reduce(wide),
-            max_value=np.fmax.reduce(wide),
+            max_value=np.nextafter(np.fmax.reduce(wide), np.inf),
             random_state=seed,
             keep_empty_features=True,
         )

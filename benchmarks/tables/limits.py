@@ -18,7 +18,7 @@ def _limits() -> pd.DataFrame:
 
 
 def drivers(mechanism: str) -> dict[int, str]:
-    """The columns that drive the network's losses, by seed; they are the same at every ratio."""
+    """What drives the losses of the network at full size, by seed; the same at every ratio."""
     there = _by_seed()[_by_seed()["mechanism"] == mechanism]
     return dict(zip(there["seed"], there["drivers"], strict=True))
 

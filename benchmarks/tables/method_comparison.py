@@ -45,7 +45,8 @@ def grids(size: Size, folder: Path) -> list[Grid]:
         ("rmse", "rmse", "RMSE of lost cells of C2", Column("", "lower", 2), "RMSE"),
     ]
     by_measure = [_grid(size, folder, *parts) for parts in counted]
-    return [*by_measure, _check(size, folder), _by_driver(size, folder)]
+    whole = [_by_driver(size, folder)] if not size.network_rows else []
+    return [*by_measure, _check(size, folder), *whole]
 
 
 def _grid(
@@ -100,7 +101,7 @@ def _check(size: Size, folder: Path) -> Grid:
 
 
 def _by_driver(size: Size, folder: Path) -> Grid:
-    """The same by the column that drives the losses, which a seed chooses."""
+    """The same by the column that drives the losses, which hangs on seed and number of rows."""
     found = {m: drivers(m) for m in MECHANISMS if any(drivers(m).values())}
     names = sorted({name for by_seed in found.values() for name in by_seed.values()})
     rows = []
