@@ -12,6 +12,7 @@ from benchmarks import (
     calls,
     calls_columns,
     check_limit,
+    check_worlds,
     coherence,
     coverage,
     downstream,
@@ -73,6 +74,32 @@ def test_a_limit_that_lies_is_found_out():
     assert honest["largest_z"] < 4.5
     posterior.meaningful.update((posterior.meaningful + 0.1).clip(upper=1.0))
     assert check_limit.calibration(world, posterior)["largest_z"] > 6
+
+
+def test_worlds_are_held_against_the_published_mean_and_mode(tmp_path, capsys):
+    check_worlds.main(["--quick", "--results", str(tmp_path / "worlds.csv")])
+    results = pd.read_csv(tmp_path / "worlds.csv")
+    assert len(results) == len(check_worlds.LOSSES) * 4 * 3
+    assert (results["drivers"] == "nothing").sum() == 4 * 3  # under MCAR alone
+    table = capsys.readouterr().out
+    assert "| MAR, rates of DiffPuter's code | 19.1 / 31.0 / 41.2 / 42.1 |" in table
+    assert check_worlds.table_of(results).strip() == table.strip()
+    assert "under both: 0 (driven: nothing)" in table
+
+
+def test_the_nearest_world_is_the_one_whose_worst_ratio_is_nearest():
+    """Of three worlds by hand: one off by 5 at one ratio, one by 3 at all, one by 1 at all."""
+    known = np.array([30.4, 42.4, 49.23, 53.83])
+    worlds = {7: known + np.array([0, 5, 0, 0]), 8: known + 3, 9: known - 1}
+    results = pd.DataFrame(
+        [
+            {"losses": "mcar", "ratio": ratio, "seed": seed, "drivers": "nothing", "acc": value}
+            for seed, values in worlds.items()
+            for ratio, value in zip((10, 20, 30, 40), values, strict=True)
+        ]
+    )
+    shown = check_worlds._line(results, "acc", "mcar")
+    assert "29.4 / 41.4 / 48.2 / 52.8 | nothing | 1.0 | 1 of 3 (within 2)" in shown
 
 
 def test_downstream_references_are_measured(tmp_path, monkeypatch, capsys):

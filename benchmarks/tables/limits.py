@@ -8,19 +8,8 @@ from benchmarks.bayes_limit import RESULTS
 
 
 @cache
-def _by_seed() -> pd.DataFrame:
-    return pd.read_csv(RESULTS, keep_default_na=False)
-
-
-@cache
 def _limits() -> pd.DataFrame:
-    return _by_seed().groupby(["mechanism", "ratio"]).mean(numeric_only=True)
-
-
-def drivers(mechanism: str) -> dict[int, str]:
-    """What drives the losses of the network at full size, by seed; the same at every ratio."""
-    there = _by_seed()[_by_seed()["mechanism"] == mechanism]
-    return dict(zip(there["seed"], there["drivers"], strict=True))
+    return pd.read_csv(RESULTS).groupby(["mechanism", "ratio"]).mean(numeric_only=True)
 
 
 def limit(measure: str, mechanism: str, ratio: int) -> float:
