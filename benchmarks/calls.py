@@ -20,8 +20,7 @@ import pandas as pd
 from benchmarks.bayes_limit import MECHANISMS, RATIOS, SEEDS
 from benchmarks.bayes_limit import RESULTS as LIMITS
 from benchmarks.kept import measure_missing
-from benchmarks.pages import README, show_in
-from benchmarks.published import published
+from benchmarks.pages import show_in
 from diffjoint import Imputation, SelectiveImputer
 from diffjoint.metrics import (
     lost_accuracy,
@@ -149,20 +148,6 @@ def network_notes(results: pd.DataFrame) -> str:
     return f"\n{textwrap.fill(text, 105)}\n"
 
 
-def readme_table(results: pd.DataFrame) -> str:
-    """ACC where cells are lost completely at random, beside the paper's and the limit."""
-    ours, best = _means(results, ["acc"]), _means(pd.read_csv(LIMITS), ["ACC"])
-    lines = ["| lost | paper | diffjoint | the best that can be known |\n|---|---|---|---|\n"]
-    for ratio in RATIOS:
-        where = {"method": "diffjoint_paper", "mechanism": "mcar", "ratio": ratio}
-        paper = published("method_comparison", "acc", **where)
-        at = "mcar", ratio
-        lines.append(
-            f"| {ratio}% | {paper:.2f} | {ours['acc'][at]:.1f} | {best['ACC'][at]:.1f} |\n"
-        )
-    return "".join(lines)
-
-
 def _means(results: pd.DataFrame, measures: list[str]) -> pd.DataFrame:
     """Over seeds, by mechanism and ratio."""
     return results.groupby(["mechanism", "ratio"], sort=False)[measures].mean()
@@ -231,8 +216,6 @@ def main(arguments: list[str] | None = None) -> None:
     table = made(results)
     if options.results == FOLDER:
         show_in(name, table)
-        if not options.tables:
-            show_in("acc", readme_table(results), README)
     print(table)
 
 

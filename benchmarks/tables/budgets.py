@@ -26,7 +26,7 @@ PLACES = tuple(
 )
 MEASURES = {
     "acc": (Column("ACC of D2 and D3"), "acc", "ACC"),
-    "acc_discrete": (Column("ACC of D1, D2 and D3"), "acc", None),
+    "acc_discrete": (Column("ACC of D1, D2 and D3"), "acc", "ACC with D1"),
     "rmse": (Column("RMSE of C2", "lower", 2), "rmse", "RMSE"),
 }
 
@@ -51,7 +51,7 @@ def grids(size: Size, folder: Path) -> list[Grid]:
                 score(name),
                 folder,
                 published("method_comparison", known, **where),
-                limit(best, "mcar", ratio) if best else None,
+                limit(best, "mcar", ratio),
             )
             for name, (_, known, best) in MEASURES.items()
         )
