@@ -29,6 +29,8 @@ MEASURES = {
     "ACC with D1": 1,
     "F1": 1,
     "best F1": 1,
+    "recall": 1,
+    "precision": 1,
     "AUC": 1,
     "Brier": 3,
     "RMSE": 2,
@@ -46,6 +48,7 @@ def limit(mechanism: str, ratio: int, seed: int, sizes: tuple[int, int]) -> dict
     ).test
     posterior = bayes_posterior(world)
     scores = mm_scores(world, posterior.calls, posterior.meaningful)
+    best = mm_scores(world, posterior.calls_for_f1)
     discrete = replace(world, mm_columns=["D1", "D2", "D3"])
     return {
         "mechanism": mechanism,
@@ -54,7 +57,9 @@ def limit(mechanism: str, ratio: int, seed: int, sizes: tuple[int, int]) -> dict
         "ACC": 100 * token_accuracy(world, posterior.completed),
         "ACC with D1": 100 * token_accuracy(discrete, posterior.completed),
         "F1": 100 * scores["f1"],
-        "best F1": 100 * mm_scores(world, posterior.calls_for_f1)["f1"],
+        "best F1": 100 * best["f1"],
+        "recall": 100 * best["recall"],
+        "precision": 100 * best["precision"],
         "AUC": 100 * scores["auc"],
         "Brier": scores["brier"],
         "RMSE": lost_errors(world, posterior.completed)["rmse"],

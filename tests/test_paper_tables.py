@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from benchmarks import cells, downstream, paper
+from benchmarks import bayes_limit, cells, downstream, paper
 from benchmarks.cells import Cell
 from benchmarks.methods import METHODS
 from benchmarks.methods.base import Blocks, Coding, Method
@@ -21,6 +21,7 @@ from benchmarks.methods.simple import ForestOnCodes, Iterative, MeanMode, Neares
 from benchmarks.published import published
 from benchmarks.tables import FULL, QUICK, TABLES, method_comparison, reproduced, times
 from benchmarks.tables.grid import Column, Grid, Row, Shown, gather, ours_text, score
+from benchmarks.tables.limits import limit
 
 from diffjoint.simulate import bayesian_network, household_survey
 
@@ -428,6 +429,17 @@ def test_ridge_regressions_fill_a_column_of_one_number():
     filled = Iterative(dict.fromkeys(table, "continuous")).fit_transform(table, [], 0)
     assert filled["x"].tolist() == [1.0] * 4
     assert filled["y"].notna().all()
+
+
+def test_a_limit_is_that_of_the_seeds_beside_it():
+    by_seed = pd.read_csv(bayes_limit.RESULTS)
+    there = by_seed[(by_seed["mechanism"] == "mar") & (by_seed["ratio"] == 20)]
+    known = there.set_index("seed")["ACC with D1"]
+    cells = FULL.network("cmae", "mar", 20)
+    assert limit("acc_discrete", cells[1:3]) == pytest.approx(known[[1, 2]].mean())
+    assert limit("acc_discrete", cells) == pytest.approx(known.mean())
+    assert limit("lost_acc", cells) is None
+    assert limit("acc", FULL.all_stays("cmae", 20)) is None
 
 
 def test_who_comes_next_is_found_seed_by_seed(tmp_path):

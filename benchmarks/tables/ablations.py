@@ -23,8 +23,6 @@ RULES = (
 )
 RULE_RATIO = 30
 BY_PASS = "diffjoint_paper_5"
-KNOWN = {"f1": "best F1", "acc": "ACC", "rmse": "RMSE"}
-"""Measures whose limit is known, by its name there."""
 CURVES = {"f1": "F1 of meaningful cells", "acc": "ACC", "rmse": "RMSE of lost numbers"}
 
 
@@ -44,13 +42,14 @@ def components(size: Size, folder: Path) -> list[Grid]:
     rows = []
     for ratio, method in product(COMPONENT_RATIOS, COMPONENTS):
         where = {"method": method, "mechanism": "mcar", "ratio": ratio}
+        cells = _network(size, method, ratio)
         shown = tuple(
             gather(
-                _network(size, method, ratio),
+                cells,
                 score(n),
                 folder,
                 published("component_ablation", n, **where),
-                limit(KNOWN[n], "mcar", ratio),
+                limit(n, cells),
             )
             if n != "f1" or METHODS[method].selective
             else Shown()
@@ -73,13 +72,14 @@ def rules(size: Size, folder: Path) -> list[Grid]:
     rows = []
     for method in RULES:
         where = {"method": method, "mechanism": "mcar", "ratio": RULE_RATIO}
+        cell = _network(size, method, RULE_RATIO)[:1]
         shown = tuple(
             gather(
-                _network(size, method, RULE_RATIO)[:1],
+                cell,
                 score(n),
                 folder,
                 published("aggregation_rules", n, **where),
-                limit(KNOWN[n], "mcar", RULE_RATIO) if n in KNOWN else None,
+                limit(n, cell),
             )
             for n in columns
         )
@@ -97,15 +97,13 @@ def cells_passes(size: Size) -> list[Cell]:
 def passes(size: Size, folder: Path) -> list[Grid]:
     """Scores after each pass."""
     grids = []
-    known = {"Bayesian network": {n: limit(name, "mcar", 10) for n, name in KNOWN.items()}}
     for world, cells in _passes_cells(size).items():
-        limits = known.get(world, {})
         done = [r["passes"] for c in cells if (r := read(c, folder)) and "passes" in r]
         n_passes = min(map(len, done)) if done else 1
         rows = tuple(
             Row(
                 (str(p + 1),),
-                tuple(gather(cells, _after(p, n), folder, limit=limits.get(n)) for n in CURVES),
+                tuple(gather(cells, _after(p, n), folder, limit=limit(n, cells)) for n in CURVES),
             )
             for p in range(n_passes)
         )

@@ -25,9 +25,9 @@ PLACES = tuple(
     if ratio == RATIOS[0] or method not in AT_ONE_RATIO
 )
 MEASURES = {
-    "acc": (Column("ACC of D2 and D3"), "acc", "ACC"),
-    "acc_discrete": (Column("ACC of D1, D2 and D3"), "acc", "ACC with D1"),
-    "rmse": (Column("RMSE of C2", "lower", 2), "rmse", "RMSE"),
+    "acc": (Column("ACC of D2 and D3"), "acc"),
+    "acc_discrete": (Column("ACC of D1, D2 and D3"), "acc"),
+    "rmse": (Column("RMSE of C2", "lower", 2), "rmse"),
 }
 
 
@@ -45,15 +45,16 @@ def grids(size: Size, folder: Path) -> list[Grid]:
     rows = []
     for ratio, method in PLACES:
         where = {"method": METHODS[method], "mechanism": "mcar", "ratio": ratio}
+        cell = _cells(size, ratio, method)
         shown = tuple(
             gather(
-                _cells(size, ratio, method),
+                cell,
                 score(name),
                 folder,
                 published("method_comparison", known, **where),
-                limit(best, "mcar", ratio),
+                limit(name, cell),
             )
-            for name, (_, known, best) in MEASURES.items()
+            for name, (_, known) in MEASURES.items()
         )
         rows.append(Row((str(ratio), label(method)), shown, group=f"{ratio} {METHODS[method]}"))
     columns = tuple(column for column, *_ in MEASURES.values())

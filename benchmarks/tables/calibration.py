@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 from matplotlib.figure import Figure
 
-from benchmarks.cells import NETWORK, Cell, read
+from benchmarks.cells import Cell, read
 from benchmarks.tables.grid import Column, Grid, Row, gather, score
 from benchmarks.tables.limits import limit
 from benchmarks.tables.real_tables import WORLDS, real_cells
@@ -18,9 +18,6 @@ COLUMNS = {
     "brier": Column("Brier score", "", 3),
     "calibration_error": Column("calibration error", "", 3),
 }
-
-KNOWN = {"auc": "AUC", "brier": "Brier"}
-"""Measures whose limit is known of the network, by its name there."""
 
 
 def _panels(size: Size) -> dict[str, list[Cell]]:
@@ -38,18 +35,12 @@ def grids(size: Size, folder: Path) -> list[Grid]:
     rows = tuple(
         Row(
             (name,),
-            tuple(gather(panel, score(n), folder, limit=_limit(n, panel[0])) for n in COLUMNS),
+            tuple(gather(panel, score(n), folder, limit=limit(n, panel)) for n in COLUMNS),
         )
         for name, panel in _panels(size).items()
     )
     title = f"Probabilities of the default, {RATIO}% lost"
     return [Grid(title, ("table",), tuple(COLUMNS.values()), rows)]
-
-
-def _limit(measure: str, cell: Cell) -> float | None:
-    if cell.world != NETWORK or measure not in KNOWN:
-        return None
-    return limit(KNOWN[measure], cell.mechanism, cell.ratio)
 
 
 def draw(size: Size, folder: Path, path: Path) -> None:

@@ -1,17 +1,44 @@
 """The best that can be known of the network, as measured by `benchmarks.bayes_limit`."""
 
+from collections.abc import Sequence
 from functools import cache
 
 import pandas as pd
 
 from benchmarks.bayes_limit import RESULTS
+from benchmarks.cells import NETWORK, Cell
+from benchmarks.tables.grid import Row, Shown
+
+LIMIT = "Bayes limit"
+"""What tables call a line of it."""
+NAMES = {
+    "acc": "ACC",
+    "acc_discrete": "ACC with D1",
+    "f1": "best F1",
+    "recall": "recall",
+    "precision": "precision",
+    "auc": "AUC",
+    "brier": "Brier",
+    "rmse": "RMSE",
+}
+"""Scores whose limit is known, and its name there: recall and precision of the best F1."""
 
 
 @cache
 def _limits() -> pd.DataFrame:
-    return pd.read_csv(RESULTS).groupby(["mechanism", "ratio"]).mean(numeric_only=True)
+    return pd.read_csv(RESULTS).set_index(["mechanism", "ratio", "seed"])
 
 
-def limit(measure: str, mechanism: str, ratio: int) -> float:
-    """Mean over five seeds of full size: ACC, best F1, AUC, Brier or RMSE."""
-    return float(_limits().loc[(mechanism, ratio), measure])  # type: ignore[arg-type]
+def limit(score: str, cells: Sequence[Cell]) -> float | None:
+    """Mean of a score's limit over the worlds of some cells, at full size; None if not known."""
+    if score not in NAMES or any(cell.world != NETWORK for cell in cells):
+        return None
+    worlds = [(cell.mechanism, cell.ratio, cell.seed) for cell in cells]
+    return float(_limits()[NAMES[score]].reindex(worlds).mean())
+
+
+def limit_row(heads: tuple[str, ...], scores: Sequence[str], places: Sequence[list[Cell]]) -> Row:
+    """A line of limits, of every score at every place."""
+    known = [limit(score, cells) for score in scores for cells in places]
+    shown = tuple(Shown(() if number is None else (number,), 1) for number in known)
+    return Row(heads, shown, competes=False)

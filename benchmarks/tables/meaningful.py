@@ -6,7 +6,7 @@ from pathlib import Path
 from benchmarks.cells import Cell
 from benchmarks.published import published, published_with_spread
 from benchmarks.tables.grid import Column, Grid, Row, gather, score
-from benchmarks.tables.limits import limit
+from benchmarks.tables.limits import LIMIT, limit_row
 from benchmarks.tables.table import MECHANISMS, RATIOS, Size, Table, label
 
 METHODS = ("diffjoint_paper", "diffjoint")
@@ -19,17 +19,19 @@ def cells_mcar(size: Size) -> list[Cell]:
 
 
 def recall_and_precision(size: Size, folder: Path) -> list[Grid]:
-    """Recall and precision with their spread, and F1 beside its limit."""
+    """Recall and precision with their spread, and F1."""
+    names = ("recall", "precision", "f1")
     rows = []
-    for ratio, method in product(RATIOS, METHODS):
-        cells = size.network(method, "mcar", ratio)
-        where = {"method": method, "mechanism": "mcar", "ratio": ratio}
-        shown = [
-            gather(cells, score(m), folder, **published_with_spread(NAME, m, **where))
-            for m in ("recall", "precision")
-        ]
-        shown.append(gather(cells, score("f1"), folder, limit=limit("best F1", "mcar", ratio)))
-        rows.append(Row((str(ratio), label(method)), tuple(shown), group=str(ratio)))
+    for ratio in RATIOS:
+        for method in METHODS:
+            cells = size.network(method, "mcar", ratio)
+            where = {"method": method, "mechanism": "mcar", "ratio": ratio}
+            shown = tuple(
+                gather(cells, score(n), folder, **published_with_spread(NAME, n, **where))
+                for n in names
+            )
+            rows.append(Row((str(ratio), label(method)), shown, group=str(ratio)))
+        rows.append(limit_row((str(ratio), LIMIT), names, [cells]))
     columns = (Column("recall"), Column("precision"), Column("F1"))
     title = "Bayesian network, meaningful cells, MCAR"
     return [Grid(title, ("ratio", "method"), columns, tuple(rows))]
@@ -43,16 +45,18 @@ def cells_all(size: Size) -> list[Cell]:
 
 def all_mechanisms(size: Size, folder: Path) -> list[Grid]:
     """Recall, precision and ACC under every mechanism."""
+    names = ("recall", "precision", "acc")
     rows = []
-    for m, r, method in product(MECHANISMS, RATIOS, METHODS):
-        cells = size.network(method, m, r)
-        where = {"method": method, "mechanism": m, "ratio": r}
-        limits = {"acc": limit("ACC", m, r)}
-        shown = tuple(
-            gather(cells, score(n), folder, published("all_mechanisms", n, **where), limits.get(n))
-            for n in ("recall", "precision", "acc")
-        )
-        rows.append(Row((m.upper(), str(r), label(method)), shown, group=f"{m}{r}"))
+    for m, r in product(MECHANISMS, RATIOS):
+        for method in METHODS:
+            cells = size.network(method, m, r)
+            where = {"method": method, "mechanism": m, "ratio": r}
+            shown = tuple(
+                gather(cells, score(n), folder, published("all_mechanisms", n, **where))
+                for n in names
+            )
+            rows.append(Row((m.upper(), str(r), label(method)), shown, group=f"{m}{r}"))
+        rows.append(limit_row((m.upper(), str(r), LIMIT), names, [cells]))
     columns = (Column("recall"), Column("precision"), Column("ACC"))
     title = "Bayesian network, all mechanisms"
     return [Grid(title, ("mechanism", "ratio", "method"), columns, tuple(rows))]
