@@ -467,7 +467,7 @@ def test_who_comes_next_is_found_seed_by_seed(tmp_path):
 def test_tables_can_be_drawn_and_shown_before_anything_was_run(tmp_path):
     assert all("not run" in paper.markdown(table, FULL, tmp_path) for table in TABLES)
     paper.write_page(TABLES, QUICK, tmp_path, tmp_path / "shown")
-    for name in ("refinement", "calibration", "times"):
+    for name in ("method_comparison", "refinement", "calibration", "times"):
         assert (tmp_path / "shown" / f"{name}.png").read_bytes().startswith(b"\x89PNG")
 
 

@@ -1,11 +1,16 @@
 """The paper's method comparison on its Bayesian network: ACC and RMSE."""
 
+from collections.abc import Callable, Iterable
 from itertools import product
 from pathlib import Path
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
 
 from benchmarks.cells import Cell
+from benchmarks.methods import METHODS as REGISTRY
 from benchmarks.published import published, rounded
 from benchmarks.tables.grid import NOTHING, Column, Grid, Row, Shown, gather, score
 from benchmarks.tables.limits import LIMIT, limit, limit_row
@@ -116,6 +121,61 @@ def _standard_error(shown: Shown) -> float:
     return float(np.std(shown.ours, ddof=1)) / n**0.5 if n > 1 else float("nan")
 
 
+PLOTTED = {"acc": ("ACC of D2 and D3, percent", max), "rmse": ("RMSE of C2", min)}
+"""What the picture shows, and which of the others is the best."""
+OURS, THEIRS, OTHERS = "#2f6fd0", "#e8a317", "#9aa5b1"
+
+
+def draw(size: Size, folder: Path, path: Path) -> None:
+    """By ratio under each mechanism: ours, the paper's method, all that fill every cell, limit."""
+    figure = Figure(figsize=(10, 6), layout="constrained")
+    places = figure.subplots(len(PLOTTED), len(MECHANISMS), sharex=True, sharey="row")
+    for line, (measure, (text, best)) in zip(places, PLOTTED.items(), strict=True):
+        line[0].set_ylabel(text)
+        for place, mechanism in zip(line, MECHANISMS, strict=True):
+            _curves(place, size, folder, measure, mechanism, best)
+    for place, mechanism in zip(places[0], MECHANISMS, strict=True):
+        place.set_title(mechanism.upper())
+    for place in places[-1]:
+        place.set_xlabel("lost, percent")
+        place.set_xticks(RATIOS)
+    known, labels = places[0][0].get_legend_handles_labels()
+    figure.legend(known, labels, loc="outside lower center", ncols=3, frameon=False)
+    figure.savefig(path, dpi=110, metadata={"Software": None})
+
+
+def _curves(
+    place: Axes,
+    size: Size,
+    folder: Path,
+    measure: str,
+    mechanism: str,
+    best: Callable[[NDArray[np.float64]], float],
+) -> None:
+    def means(method: str) -> NDArray[np.float64]:
+        cells = (size.network(method, mechanism, ratio) for ratio in RATIOS)
+        return _numbers(gather(seeds, score(measure), folder).mean for seeds in cells)
+
+    filling = np.array([means(m) for m in METHODS if not REGISTRY[m].selective])
+    there = ~np.isnan(filling).any(axis=1)
+    if there.any():
+        low, high = filling[there].min(axis=0), filling[there].max(axis=0)
+        place.fill_between(RATIOS, low, high, color=OTHERS, alpha=0.3, label="fill every cell")
+        place.plot(RATIOS, [best(n) for n in filling[there].T], color=OTHERS, label="best of these")
+    where = {"method": "diffjoint_paper", "mechanism": mechanism}
+    known = _numbers(published("method_comparison", measure, ratio=r, **where) for r in RATIOS)
+    place.plot(RATIOS, known, "o:", color=THEIRS, mfc="white", label="Diff-Joint, published")
+    place.plot(RATIOS, means("diffjoint_paper"), "o-", color=THEIRS, label="Diff-Joint, ours")
+    place.plot(RATIOS, means("diffjoint"), "o-", color=OURS, label="diffjoint")
+    limits = _numbers(limit(measure, size.network("diffjoint", mechanism, r)) for r in RATIOS)
+    place.plot(RATIOS, limits, "--", color="black", linewidth=1, label=LIMIT)
+
+
+def _numbers(found: Iterable[float | None]) -> NDArray[np.float64]:
+    """For plots, which leave out what is no number."""
+    return np.array([*found], dtype=float)
+
+
 def readme_table(size: Size, folder: Path) -> str:
     """ACC where cells are lost completely at random, beside the paper's and the limit."""
     lines = [
@@ -134,4 +194,4 @@ def readme_table(size: Size, folder: Path) -> str:
     return "".join(lines)
 
 
-TABLE = Table("method_comparison", cells, grids)
+TABLE = Table("method_comparison", cells, grids, draw)

@@ -67,9 +67,12 @@ def draw(size: Size, folder: Path, path: Path) -> None:
     found = {m: gather(of(m), _seconds, folder).mean for m in (*METHODS, *ALONE)}
     known = sorted((s, label(m)) for m, s in found.items() if s is not None)
     figure = Figure(figsize=(7, 0.6 + 0.32 * max(1, len(known))), layout="constrained")
-    axes = figure.add_subplot()
-    axes.barh([name for _, name in known], [max(s, 0.01) for s, _ in known], color="#2f6fd0")
-    axes.set_xscale("log")
+    axes = figure.add_subplot(xscale="log")
+    colours = ["#2f6fd0" if name == label("diffjoint") else "#9aa5b1" for _, name in known]
+    seconds = [max(s, 0.01) for s, _ in known]
+    bars = axes.barh([name for _, name in known], seconds, color=colours)
+    axes.bar_label(bars, [f"{s:.0f}" if s >= 10 else f"{s:.1g}" for s in seconds], padding=3)
+    axes.set_xlim(right=4 * max(seconds, default=1.0))
     axes.set_xlabel(f"seconds of one core: network, MCAR {RATIO}")
     figure.savefig(path, dpi=110, metadata={"Software": None})
 
