@@ -115,6 +115,11 @@ METHODS: dict[str, Entry] = {
         f"the joint model off, {budget_of(DIFFPUTER)}",
         lambda kinds: Diffusion(kinds, **DIFFPUTER),
     ),
+    "diffputer_10": Entry(
+        "DiffPuter, 10 draws",
+        "the same, as many draws as Diff-Joint has here",
+        lambda kinds: Diffusion(kinds, **(DIFFPUTER | {"n_draws": REDUCED_INPAINT["n_draws"]})),
+    ),
     "diffjoint_paper": Entry(
         "Diff-Joint",
         f"paper's detector and sampler, {budget_of(REDUCED_INPAINT)}",

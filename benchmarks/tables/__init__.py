@@ -5,6 +5,7 @@ from benchmarks.tables import (
     budgets,
     calibration,
     downstream_tables,
+    held_out,
     meaningful,
     method_comparison,
     mimic,
@@ -18,6 +19,7 @@ __all__ = ["FULL", "QUICK", "TABLES", "Size", "Table"]
 
 TABLES: tuple[Table, ...] = (
     method_comparison.TABLE,
+    held_out.TABLE,
     meaningful.RECALL_PRECISION,
     meaningful.ALL_MECHANISMS,
     downstream_tables.NETWORK_TABLE,

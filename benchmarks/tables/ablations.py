@@ -13,7 +13,7 @@ from benchmarks.tables.grid import Column, Get, Grid, Row, Shown, gather, score
 from benchmarks.tables.limits import limit
 from benchmarks.tables.table import Size, Table, label
 
-COMPONENTS = ("diffputer", "diffjoint_paper_1", "diffjoint_paper", "diffjoint")
+COMPONENTS = ("diffputer", "diffputer_10", "diffjoint_paper_1", "diffjoint_paper", "diffjoint")
 COMPONENT_RATIOS = (20, 30)
 RULES = (
     "diffjoint_paper_uncertainty",
@@ -32,7 +32,7 @@ def _network(size: Size, method: str, ratio: int) -> list[Cell]:
 
 
 def cells_components(size: Size) -> list[Cell]:
-    """Four variants at two ratios."""
+    """Variants at two ratios."""
     return [c for m, r in product(COMPONENTS, COMPONENT_RATIOS) for c in _network(size, m, r)]
 
 

@@ -5,7 +5,7 @@ from functools import cache
 
 import pandas as pd
 
-from benchmarks.bayes_limit import RESULTS
+from benchmarks.bayes_limit import ON_HELD_OUT, RESULTS
 from benchmarks.cells import NETWORK, Cell
 from benchmarks.tables.grid import Row, Shown
 
@@ -26,7 +26,8 @@ NAMES = {
 
 @cache
 def _limits() -> pd.DataFrame:
-    return pd.read_csv(RESULTS).set_index(["mechanism", "ratio", "seed"])
+    files = [pd.read_csv(path) for path in (RESULTS, ON_HELD_OUT) if path.exists()]
+    return pd.concat(files).set_index(["mechanism", "ratio", "seed"])
 
 
 def limit(score: str, cells: Sequence[Cell]) -> float | None:

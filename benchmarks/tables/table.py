@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.bayes_limit import HELD_OUT
 from benchmarks.cells import NETWORK, STAND_IN, Cell
 from benchmarks.methods import METHODS
 from benchmarks.tables.grid import Grid
@@ -18,8 +19,9 @@ class Size:
 
     Attributes
     ----------
-    seeds, few_seeds : tuple of int
-        Seeds of the network's main tables, and of what takes longer.
+    seeds, few_seeds, held_out : tuple of int
+        Seeds of the network's main tables, of what takes longer, and those on which no setting was
+        chosen.
     network_rows, stand_in_rows : int
         Rows of these worlds; 0: as many as the paper has.
     sample_rows : int
@@ -34,6 +36,7 @@ class Size:
 
     seeds: tuple[int, ...] = (0, 1, 2, 3, 4)
     few_seeds: tuple[int, ...] = (0, 1, 2)
+    held_out: tuple[int, ...] = tuple(HELD_OUT)
     network_rows: int = 0
     stand_in_rows: int = 0
     sample_rows: int = 20_000
@@ -77,6 +80,7 @@ FULL = Size()
 QUICK = Size(
     seeds=(0,),
     few_seeds=(0,),
+    held_out=(HELD_OUT[0],),
     network_rows=1_000,
     stand_in_rows=1_000,
     sample_rows=600,
