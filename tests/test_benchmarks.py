@@ -24,6 +24,7 @@ from benchmarks import (
     worlds,
 )
 from benchmarks.kept import measure_missing
+from benchmarks.methods.simple import MeanMode
 
 from diffjoint.simulate import bayesian_network, household_survey
 from tests.conftest import FLAT_COLUMNS
@@ -102,16 +103,6 @@ def test_the_nearest_world_is_the_one_whose_worst_ratio_is_nearest():
     assert "29.4 / 41.4 / 48.2 / 52.8 | nothing | 1.0 | 1 of 3 (within 2)" in shown
 
 
-def test_downstream_references_are_measured(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(downstream, "RATIOS", (10, 40))
-    monkeypatch.setattr(downstream, "GRID", {"max_depth": (3,), "n_estimators": (20,)})
-    downstream.main(["--quick", "--results", str(tmp_path / "downstream.csv")])
-    results = pd.read_csv(tmp_path / "downstream.csv")
-    best = results.pivot_table(index="target", columns="train on", values="macro_f1")
-    assert (best["true table"] > best["mean and mode"] + 10).all()
-    assert "mean/mode in the paper" in capsys.readouterr().out
-
-
 def test_downstream_leaves_out_numbers_that_can_be_meaningful():
     world = bayesian_network(80, 20)
     features = downstream._features(world, "D3", world.truth)
@@ -124,7 +115,8 @@ def test_a_class_never_learnt_scores_as_a_coin():
     """Trained without NA, P(NA) is zero throughout: an area of one half for that class."""
     world = bayesian_network(400, 200)
     settings = {"max_depth": 3, "n_estimators": 20}
-    filled = downstream.mean_and_mode(world)
+    seen = world.train.observed_table
+    filled = MeanMode(world.column_kinds).fit_transform(seen, world.mm_columns, 0)
     assert filled.notna().all(axis=None)
     scores = downstream.downstream_scores(world, "D3", filled, settings)
     truth = downstream.downstream_scores(world, "D3", world.train.truth, settings)

@@ -21,7 +21,6 @@ from benchmarks import (
     check_worlds,
     coherence,
     coverage,
-    downstream,
     draws,
     pages,
     paper,
@@ -109,7 +108,6 @@ MADE = {
         "auto": lambda: auto.table_of(results_of("auto")),
         "coherence": lambda: coherence.table_of(results_of("coherence")),
         "coverage": lambda: coverage.markdown(results_of("coverage")),
-        "downstream": lambda: downstream.markdown(results_of("downstream")),
         "methods": paper.methods_table,
         "draws": lambda: text_or_not_run(
             draws.RESULTS, lambda path: draws.draws_table(pd.read_csv(path))

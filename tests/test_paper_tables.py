@@ -19,7 +19,16 @@ from benchmarks.methods.mice import MiceForest
 from benchmarks.methods.round_robin import GapsAsTheyAre, RoundRobin, boosted, forest
 from benchmarks.methods.simple import ForestOnCodes, Iterative, MeanMode, NearestNeighbours
 from benchmarks.published import published
-from benchmarks.tables import FULL, QUICK, TABLES, method_comparison, reproduced, times
+from benchmarks.tables import (
+    FULL,
+    QUICK,
+    TABLES,
+    downstream_tables,
+    method_comparison,
+    mimic,
+    reproduced,
+    times,
+)
 from benchmarks.tables.grid import Column, Grid, Row, Shown, gather, ours_text, score
 from benchmarks.tables.limits import limit
 
@@ -306,13 +315,15 @@ def test_names_may_have_spaces_between_them(small, tmp_path, capsys):
     assert "1 cells left" in capsys.readouterr().out
 
 
-def test_cells_run_in_processes_of_one_thread(tmp_path):
+def test_cells_run_in_processes_of_one_thread(tmp_path, monkeypatch):
     cell = Cell("mean_mode", "bayesian-network", "mar", 20, 0, 100)
-    os.environ["OMP_NUM_THREADS"] = "1"
+    for name in paper.ONE_THREAD:
+        monkeypatch.setenv(name, "1")
     (found, result) = next(iter(paper.run_all([cell], tmp_path, jobs=1, budget=None)))
     assert found == cell
     assert result["status"] == "done"
-    assert result["machine"]["threads"] == "1"
+    assert result["machine"]["threads"] == 1
+    assert {"commit", "python", "miceforest"} <= result["versions"].keys()
     assert cells.read(cell, tmp_path) == result
 
 
@@ -398,7 +409,19 @@ def test_three_numbers_and_the_best_in_bold():
     assert "<td>78.3 / <b>91.0 ± 1.0</b> / 93.4</td>" in grid.html()
 
 
-def test_the_best_is_the_best_over_the_seeds_that_all_have():
+def test_a_loser_with_one_seed_does_not_decide_who_is_best():
+    """Over all their seeds b is better than a; on the only seed that c has, a is."""
+    rows = (
+        Row(("a",), (Shown((90.0, 70.0), 2, seeds=(0, 1)),)),
+        Row(("b",), (Shown((85.0, 95.0), 2, seeds=(0, 1)),)),
+        Row(("c",), (Shown((10.0,), 2, seeds=(0,)),)),
+    )
+    text = Grid("T", ("m",), (Column("x"),), rows).markdown()
+    assert "| b | **90.0 ± 5.0** |" in text
+    assert text.count("**") == 2
+
+
+def test_the_best_is_the_best_over_the_seeds_that_both_have():
     rows = (
         Row(("a",), (Shown((90.0, 70.0), 2, seeds=(0, 1)),)),
         Row(("b",), (Shown((85.0,), 2, seeds=(0,)),)),
@@ -413,7 +436,17 @@ def test_the_best_is_the_best_over_the_seeds_that_all_have():
 def test_one_number_alone_is_not_the_best():
     grid = Grid("T", ("m",), (Column("x"),), (Row(("a",), (Shown((1.0,), 1),)),))
     assert "**" not in grid.markdown()
+
+
+def test_what_failed_does_not_hide_what_was_not_run():
     assert ours_text(Shown((1.0, 3.0), 3, 1), 1) == "2.0 ± 1.0 (1 failed)"
+    assert ours_text(Shown((1.0, 3.0), 5, 1), 1) == "2.0 ± 1.0 (1 failed, 2 of 5 seeds)"
+    assert ours_text(Shown((), 5, 1), 1) == "failed (4 not run)"
+
+
+def test_a_seed_without_a_number_leaves_the_others():
+    shown = Shown((float("nan"), 4.0, 5.0), 3)
+    assert ours_text(shown, 1) == "4.5 ± 0.5"
 
 
 def test_a_published_number_has_its_published_spread():
@@ -442,12 +475,12 @@ def test_a_limit_is_that_of_the_seeds_beside_it():
     assert limit("acc", FULL.all_stays("cmae", 20)) is None
 
 
-def test_who_comes_next_is_found_seed_by_seed(tmp_path):
-    """CMAE is nearer than the mode in ACC, ridge in RMSE: by what they lack on their own seeds."""
+def test_who_comes_next_is_found_over_all_seeds(tmp_path):
+    """CMAE, with an easy seed alone, is left out; ridge is nearer in RMSE, the mode in ACC."""
     scores = {
         "diffjoint": {0: (90, 4.0), 1: (80, 5.0)},
         "mean_mode": {0: (20, 5.0), 1: (30, 6.0)},
-        "cmae": {1: (60, 5.2)},
+        "cmae": {1: (79, 4.9)},
         "iterative": {0: (10, 4.1), 1: (10, 4.7)},
     }
     for method, by_seed in scores.items():
@@ -456,16 +489,15 @@ def test_who_comes_next_is_found_seed_by_seed(tmp_path):
             path.parent.mkdir(parents=True, exist_ok=True)
             done = {"status": "done", "scores": {"acc": acc, "rmse": rmse}}
             path.write_text(json.dumps(done))
-    shown = method_comparison.lead(FULL, tmp_path).markdown()
-    row = (
-        "| MAR | 20 | CMAE | IterativeImputer, ridge | 20.0 (1 of 5 seeds) | 0.100 ± 0.200 (2 of 5"
-    )
-    assert row in shown
-    assert "seeds) | 0.5 |" in shown
+    row = method_comparison.lead(FULL, tmp_path).rows[5]
+    assert row.heads[:4] == ("MAR", "20", "Mean/Mode", "IterativeImputer, ridge")
+    assert "CMAE" in row.heads[4]
+    assert [shown.mean for shown in row.shown] == pytest.approx([60.0, 0.1, 0.5])
 
 
 def test_tables_can_be_drawn_and_shown_before_anything_was_run(tmp_path):
     assert all("not run" in paper.markdown(table, FULL, tmp_path) for table in TABLES)
+    assert "| 10% | 78.3 | - | 93.4 | - | 92.8 |" in method_comparison.readme_table(FULL, tmp_path)
     paper.write_page(TABLES, QUICK, tmp_path, tmp_path / "shown")
     for name in ("method_comparison", "refinement", "calibration", "times"):
         assert (tmp_path / "shown" / f"{name}.png").read_bytes().startswith(b"\x89PNG")
@@ -497,6 +529,21 @@ def keep(folder, cell, **result):
     path = folder / cell.path
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps({"status": "done", **result}))
+
+
+def test_real_stays_stand_beside_the_stand_in_where_they_are_at_hand(monkeypatch, tmp_path):
+    monkeypatch.setenv("DIFFJOINT_DATA", str(tmp_path / "data"))
+    assert {cell.world for cell in mimic.cells(FULL)} == {cells.STAND_IN}
+    (tmp_path / "data" / "mimic_iv_ed").mkdir(parents=True)
+    for table in (mimic.COMPARISON, downstream_tables.STAYS_TABLE):
+        wanted = [cell for cell in table.cells(FULL) if cell.world == cells.STAYS]
+        assert len(wanted) == len(table.cells(FULL)) / 2
+        assert "MIMIC-IV-ED" not in paper.markdown(table, FULL, tmp_path)
+    path = tmp_path / wanted[0].path
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps({"status": "done", "scores": {"mae": 6.25}, "downstream": {}}))
+    shown = paper.markdown(mimic.COMPARISON, FULL, tmp_path)
+    assert shown.count("*MIMIC-IV-ED, ") == shown.count("*MIMIC stand-in, ") == 2
 
 
 def test_published_and_our_numbers_are_compared_where_both_are_there(tmp_path):

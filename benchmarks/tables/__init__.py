@@ -29,7 +29,7 @@ TABLES: tuple[Table, ...] = (
     ablations.PASSES,
     mimic.COMPARISON,
     mimic.RECALL_PRECISION,
-    downstream_tables.STAND_IN_TABLE,
+    downstream_tables.STAYS_TABLE,
     real_tables.TABLE,
     calibration.TABLE,
     times.TABLE,

@@ -6,12 +6,12 @@ from pathlib import Path
 import numpy as np
 from matplotlib.figure import Figure
 
-from benchmarks.cells import NETWORK, Cell, read
+from benchmarks.cells import NETWORK, STAND_IN, Cell, read
 from benchmarks.methods import METHODS
 from benchmarks.published import published
 from benchmarks.tables.grid import Column, Get, Grid, Row, Shown, gather, score
 from benchmarks.tables.limits import limit
-from benchmarks.tables.table import Size, Table, label
+from benchmarks.tables.table import STAY_NAMES, Size, Table, label
 
 COMPONENTS = ("diffputer", "diffputer_10", "diffjoint_paper_1", "diffjoint_paper", "diffjoint")
 COMPONENT_RATIOS = (20, 30)
@@ -91,7 +91,7 @@ def rules(size: Size, folder: Path) -> list[Grid]:
 
 def cells_passes(size: Size) -> list[Cell]:
     """The network and some rows of the stand-in, 10% lost."""
-    return [*_network(size, BY_PASS, 10), *size.some_stays(BY_PASS, 10)[:1]]
+    return [cell for world in _passes_cells(size).values() for cell in world]
 
 
 def passes(size: Size, folder: Path) -> list[Grid]:
@@ -117,10 +117,9 @@ def _after(n_passes: int, measure: str) -> Get:
 
 
 def _passes_cells(size: Size) -> dict[str, list[Cell]]:
-    every = cells_passes(size)
     return {
-        "Bayesian network": [c for c in every if c.world == NETWORK],
-        size.stays_name: [c for c in every if c.world == size.stays],
+        "Bayesian network": _network(size, BY_PASS, 10),
+        STAY_NAMES[STAND_IN]: size.some_stays(BY_PASS, 10)[:1],
     }
 
 

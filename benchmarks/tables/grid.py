@@ -65,8 +65,13 @@ class Shown:
 
     @property
     def mean(self) -> float | None:
-        """Ours over the seeds; None where nothing was measured."""
-        return float(np.mean(self.ours)) if self.ours else None
+        """Ours over the seeds that have a number; None where there is none."""
+        return float(np.mean([*self.by_seed.values()])) if self.by_seed else None
+
+    @property
+    def spread(self) -> float | None:
+        """Standard deviation over the seeds; None for fewer than two."""
+        return float(np.std([*self.by_seed.values()])) if len(self.by_seed) > 1 else None
 
     @property
     def by_seed(self) -> dict[int, float]:
@@ -130,15 +135,13 @@ class Grid:
         return lines
 
     def _is_best(self, row: Row, j: int) -> bool:
-        """Whether a line is the best of its group, over the seeds that all of them have."""
-        column = self.columns[j]
-        group = [r for r in self.rows if r.group == row.group and r.competes]
-        means = over_shared_seeds({r.heads: r.shown[j].by_seed for r in group})
-        if not (column.better and row.competes and row.heads in means) or len(means) < 2:
+        """Whether no other line of its group has a better number, over the seeds that both have."""
+        column, mine = self.columns[j], row.shown[j].by_seed
+        group = [r.shown[j].by_seed for r in self.rows if r.group == row.group and r.competes]
+        there = [by_seed for by_seed in group if by_seed]
+        if not (column.better and row.competes and mine and len(there) > 1):
             return False
-        shown = {heads: round(mean, column.digits) for heads, mean in means.items()}
-        best = max if column.better == "higher" else min
-        return shown[row.heads] == best(shown.values())
+        return all(_is_as_good(mine, theirs, column) for theirs in there)
 
     @property
     def key(self) -> str:
@@ -173,12 +176,21 @@ class Grid:
         return f"<table>\n{caption}\n<tr>{head}</tr>\n" + "\n".join(lines) + "\n</table>\n"
 
 
+def _is_as_good(mine: Mapping[int, float], theirs: Mapping[int, float], column: Column) -> bool:
+    """Whether mine is no worse as shown, over the seeds that both have; they must have some."""
+    means = over_shared_seeds({"mine": mine, "theirs": theirs})
+    if not means:
+        return False
+    ahead = round(means["mine"], column.digits) - round(means["theirs"], column.digits)
+    return ahead >= 0 if column.better == "higher" else ahead <= 0
+
+
 def _text(shown: Shown, column: Column, mark: Callable[[str], str], with_published: bool) -> str:
     parts = [mark(ours_text(shown, column.digits))]
     if with_published:
         parts.insert(0, _published_text(shown, column.digits))
     if shown.limit is not None:
-        parts.append(_number(shown.limit, column.digits))
+        parts.append(number_text(shown.limit, column.digits))
     return " / ".join(parts)
 
 
@@ -192,23 +204,24 @@ def _published_text(shown: Shown, digits: int) -> str:
 
 def ours_text(shown: Shown, digits: int) -> str:
     """Mean and spread, how many seeds if not all; "failed" or "not run" if none."""
-    if not shown.ours:
-        if shown.n_failed:
-            return "failed"
-        return "not run" if shown.n_wanted else NOTHING
-    text = _number(shown.mean, digits)
-    if text == NOTHING:
-        return text
-    if len(shown.ours) > 1:
-        text += f" ± {_number(float(np.std(shown.ours)), digits)}"
-    if shown.n_failed:
-        return f"{text} ({shown.n_failed} failed)"
-    if len(shown.ours) < shown.n_wanted:
-        return f"{text} ({len(shown.ours)} of {shown.n_wanted} seeds)"
-    return text
+    n_there, n_left = len(shown.ours), shown.n_wanted - len(shown.ours) - shown.n_failed
+    if not n_there:
+        if not shown.n_failed:
+            return "not run" if shown.n_wanted else NOTHING
+        return f"failed ({n_left} not run)" if n_left > 0 else "failed"
+    if shown.mean is None:
+        return NOTHING
+    text = number_text(shown.mean, digits)
+    if shown.spread is not None:
+        text += f" ± {number_text(shown.spread, digits)}"
+    parts = [f"{shown.n_failed} failed"] if shown.n_failed else []
+    if n_left > 0:
+        parts.append(f"{n_there} of {shown.n_wanted} seeds")
+    return f"{text} ({', '.join(parts)})" if parts else text
 
 
-def _number(value: float | None, digits: int) -> str:
+def number_text(value: float | None, digits: int) -> str:
+    """A number with so many digits, or a dash."""
     return NOTHING if value is None or np.isnan(value) else f"{value:.{digits}f}"
 
 

@@ -1,6 +1,7 @@
 """The paper's tables of emergency stays: MAE, RMSE and ACC; recall and precision."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import product
 from pathlib import Path
 
@@ -8,8 +9,17 @@ from benchmarks.cells import Cell
 from benchmarks.published import published_with_spread
 from benchmarks.tables.downstream_tables import ON_ALL_ROWS, ON_SOME_ROWS
 from benchmarks.tables.grid import Column, Grid, Row, gather, score
-from benchmarks.tables.table import RATIOS, Size, Table, label
+from benchmarks.tables.table import (
+    RATIOS,
+    STAY_NAMES,
+    Size,
+    Table,
+    label,
+    stays_to_run,
+    stays_to_show,
+)
 
+TABLE, MM = "mimic_comparison", "mimic_recall_precision"
 SELECTIVE = ("diffjoint_paper", "diffjoint")
 COLUMNS = {
     "mae": Column("MAE", "lower", 2),
@@ -20,8 +30,13 @@ COLUMNS = {
 
 def cells(size: Size) -> list[Cell]:
     """Quick methods on all rows, all methods on some."""
-    wanted = [c for m, r in product(ON_ALL_ROWS, RATIOS) for c in size.all_stays(m, r)]
-    return wanted + [c for m, r in product(ON_SOME_ROWS, RATIOS) for c in size.some_stays(m, r)]
+    return [
+        cell
+        for world, ratio in product(stays_to_run(), RATIOS)
+        for methods, cells_of in ((ON_ALL_ROWS, size.all_stays), (ON_SOME_ROWS, size.some_stays))
+        for method in methods
+        for cell in cells_of(method, ratio, world)
+    ]
 
 
 def _grid(
@@ -49,21 +64,21 @@ def _grid(
 
 
 def comparison(size: Size, folder: Path) -> list[Grid]:
-    """Published numbers are of the real stays, ours of the stand-in: not the same table."""
-    some = f"{size.stays_name}, {size.sample_rows:,} rows"
+    """Published numbers are of the real stays: those of the stand-in are of another table."""
+    parts = (
+        ("all rows", ON_ALL_ROWS, size.all_stays),
+        (f"{size.sample_rows:,} rows", ON_SOME_ROWS, size.some_stays),
+    )
     return [
-        _grid(title, methods, of, COLUMNS, "mimic_comparison", folder)
-        for title, methods, of in (
-            (f"{size.stays_name}, all rows", ON_ALL_ROWS, size.all_stays),
-            (some, ON_SOME_ROWS, size.some_stays),
-        )
+        _grid(f"{STAY_NAMES[world]}, {rows}", m, partial(of, world=world), COLUMNS, TABLE, folder)
+        for world in stays_to_show(folder)
+        for rows, m, of in parts
     ]
 
 
 def cells_meaningful(size: Size) -> list[Cell]:
     """The default on all rows, both ways on some."""
-    wanted = [c for r in RATIOS for c in size.all_stays("diffjoint", r)]
-    return wanted + [c for m, r in product(SELECTIVE, RATIOS) for c in size.some_stays(m, r)]
+    return [cell for cell in cells(size) if cell.method in SELECTIVE]
 
 
 def meaningful(size: Size, folder: Path) -> list[Grid]:
@@ -74,10 +89,11 @@ def meaningful(size: Size, folder: Path) -> list[Grid]:
         (f"{size.sample_rows:,} rows", SELECTIVE, size.some_stays),
     )
     return [
-        _grid(f"{size.stays_name}, {rows}", methods, of, columns, "mimic_recall_precision", folder)
-        for rows, methods, of in parts
+        _grid(f"{STAY_NAMES[world]}, {rows}", m, partial(of, world=world), columns, MM, folder)
+        for world in stays_to_show(folder)
+        for rows, m, of in parts
     ]
 
 
-COMPARISON = Table("mimic_comparison", cells, comparison)
-RECALL_PRECISION = Table("mimic_recall_precision", cells_meaningful, meaningful)
+COMPARISON = Table(TABLE, cells, comparison)
+RECALL_PRECISION = Table(MM, cells_meaningful, meaningful)

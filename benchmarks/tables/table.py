@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.bayes_limit import HELD_OUT
-from benchmarks.cells import NETWORK, STAND_IN, Cell
+from benchmarks.cells import NETWORK, STAND_IN, STAYS, Cell, is_here
 from benchmarks.methods import METHODS
 from benchmarks.tables.grid import Grid
 
@@ -28,8 +28,6 @@ class Size:
         Rows of the stand-in for methods that are too slow for all.
     real_rows, census_rows : int
         Rows of real tables, 0: all; and of the KDD census, which has many more.
-    stays : str
-        The world of emergency stays: the stand-in, or the real ones where they are at hand.
     methods : tuple of str
         Those that are run; the others show as not run.
     """
@@ -43,12 +41,6 @@ class Size:
     real_rows: int = 0
     census_rows: int = 10_000
     methods: tuple[str, ...] = tuple(METHODS)
-    stays: str = STAND_IN
-
-    @property
-    def stays_name(self) -> str:
-        """What tables call them."""
-        return "MIMIC stand-in" if self.stays == STAND_IN else "MIMIC-IV-ED"
 
     def network(self, method: str, mechanism: str, ratio: int) -> list[Cell]:
         """The network's cells of a method, one per seed."""
@@ -56,16 +48,29 @@ class Size:
             Cell(method, NETWORK, mechanism, ratio, seed, self.network_rows) for seed in self.seeds
         ]
 
-    def all_stays(self, method: str, ratio: int) -> list[Cell]:
-        """The cell of a method on all stays."""
-        return [Cell(method, self.stays, "mcar", ratio, 0, self.stand_in_rows)]
+    def all_stays(self, method: str, ratio: int, world: str = STAND_IN) -> list[Cell]:
+        """The cell of a method on all emergency stays."""
+        return [Cell(method, world, "mcar", ratio, 0, self.stand_in_rows)]
 
-    def some_stays(self, method: str, ratio: int) -> list[Cell]:
+    def some_stays(self, method: str, ratio: int, world: str = STAND_IN) -> list[Cell]:
         """Cells of a method on some of the stays."""
         return [
-            Cell(method, self.stays, "mcar", ratio, seed, self.sample_rows)
-            for seed in self.few_seeds
+            Cell(method, world, "mcar", ratio, seed, self.sample_rows) for seed in self.few_seeds
         ]
+
+
+STAY_NAMES = {STAND_IN: "MIMIC stand-in", STAYS: "MIMIC-IV-ED"}
+"""Worlds of emergency stays, and what tables call them."""
+
+
+def stays_to_run() -> list[str]:
+    """The stand-in, and the real stays where they are at hand."""
+    return [world for world in STAY_NAMES if is_here(world)]
+
+
+def stays_to_show(folder: Path) -> list[str]:
+    """The stand-in, and the real stays where something of them was run."""
+    return [w for w in STAY_NAMES if w == STAND_IN or any(folder.glob(f"{w}*/*/*.json"))]
 
 
 ABLATED = (
