@@ -10,7 +10,7 @@ from benchmarks.cells import NETWORK, STAND_IN, Cell, read
 from benchmarks.methods import METHODS
 from benchmarks.published import published
 from benchmarks.tables.grid import Column, Get, Grid, Row, Shown, gather, score
-from benchmarks.tables.limits import limit
+from benchmarks.tables.limits import LIMIT, limit
 from benchmarks.tables.table import STAY_NAMES, Size, Table, label
 
 COMPONENTS = ("diffputer", "diffputer_10", "diffjoint_paper_1", "diffjoint_paper", "diffjoint")
@@ -124,14 +124,16 @@ def _passes_cells(size: Size) -> dict[str, list[Cell]]:
 
 
 def draw_passes(size: Size, folder: Path, path: Path) -> None:
-    """Curves over passes, mean and one standard deviation over seeds."""
+    """Curves over passes, mean and one standard deviation over seeds; what could be known."""
     worlds = _passes_cells(size)
-    figure = Figure(figsize=(9, 3.0 * len(worlds)), layout="constrained")
+    figure = Figure(figsize=(9, 3.2 * len(worlds)), layout="constrained")
+    figure.suptitle(f"{METHODS[BY_PASS].label}: reduced budget, 10% lost completely at random")
     axes = figure.subplots(len(worlds), len(CURVES), squeeze=False)
     for line, (world, cells) in zip(axes, worlds.items(), strict=True):
         done = [r["passes"] for c in cells if (r := read(c, folder)) and "passes" in r]
+        seeds = f"{len(done)} seed{'s' * (len(done) != 1)}"
         for place, (name, text) in zip(line, CURVES.items(), strict=True):
-            place.set_title(f"{world}\n{text}", fontsize=9)
+            place.set_title(f"{world}, {seeds}\n{text}", fontsize=9)
             place.set_xlabel("pass", fontsize=8)
             if not done:
                 place.text(0.5, 0.5, "not run", ha="center", transform=place.transAxes)
@@ -141,6 +143,9 @@ def draw_passes(size: Size, folder: Path, path: Path) -> None:
             place.plot(x, mean, marker="o", color="#2f6fd0")
             place.fill_between(x, mean - spread, mean + spread, color="#2f6fd0", alpha=0.2)
             place.set_xticks(x)
+            if (known := limit(name, cells)) is not None:
+                place.axhline(known, color="black", linestyle="--", linewidth=1, label=LIMIT)
+                place.legend(fontsize=8, frameon=False)
     figure.savefig(path, dpi=110, metadata={"Software": None})
 
 

@@ -165,15 +165,20 @@ class Grid:
 
     def html(self) -> str:
         """The table as a web page shows it."""
+        n_heads = len(self.heads)
         head = "".join(
             f"<th>{escape(h)}</th>" for h in (*self.heads, *(c.head for c in self.columns))
         )
         lines = [
-            "<tr>" + "".join(f"<td>{text}</td>" for text in line) + "</tr>"
+            "<tr>"
+            + "".join(f"<th scope='row'>{escape(text)}</th>" for text in line[:n_heads])
+            + "".join(f"<td>{text}</td>" for text in line[n_heads:])
+            + "</tr>"
             for line in self.texts(lambda text: f"<b>{text}</b>")
         ]
         caption = f"<caption>{escape(self.title)} ({escape(self.key)})</caption>"
-        return f"<table>\n{caption}\n<tr>{head}</tr>\n" + "\n".join(lines) + "\n</table>\n"
+        body = f"{caption}\n<tr>{head}</tr>\n" + "\n".join(lines)
+        return f"<div><table>\n{body}\n</table></div>\n"
 
 
 def _is_as_good(mine: Mapping[int, float], theirs: Mapping[int, float], column: Column) -> bool:

@@ -30,6 +30,7 @@ METHODS = (
     "diffjoint",
 )
 """Quick ones first: they are run in this order."""
+OURS, THEIRS = "diffjoint", "diffjoint_paper"
 
 
 def cells(size: Size) -> list[Cell]:
@@ -100,11 +101,12 @@ def _over_the_next(
 
     Worlds differ more than methods: a method with one easy seed alone must not come out best.
     """
-    by_method = {
-        method: gather(size.network(method, mechanism, ratio), score(measure), folder)
-        for method in METHODS
-    }
-    ours = by_method.pop("diffjoint")
+
+    def of(method: str) -> Shown:
+        return gather(size.network(method, mechanism, ratio), score(measure), folder)
+
+    ours = of(OURS)
+    by_method = {method: of(method) for method in METHODS if method != OURS}
     whole = {m: s.by_seed for m, s in by_method.items() if s.ours and s.seeds == ours.seeds}
     left_out = ", ".join(label(m) for m in by_method if m not in whole) or NOTHING
     if not whole:
@@ -123,13 +125,15 @@ def _standard_error(shown: Shown) -> float:
 
 PLOTTED = {"acc": ("ACC of D2 and D3, percent", max), "rmse": ("RMSE of C2", min)}
 """What the picture shows, and which of the others is the best."""
-OURS, THEIRS, OTHERS = "#2f6fd0", "#e8a317", "#9aa5b1"
+BLUE, YELLOW, GREY = "#2f6fd0", "#e8a317", "#9aa5b1"
 
 
 def draw(size: Size, folder: Path, path: Path) -> None:
     """By ratio under each mechanism: ours, the paper's method, all that fill every cell, limit."""
     figure = Figure(figsize=(10, 6), layout="constrained")
-    places = figure.subplots(len(PLOTTED), len(MECHANISMS), sharex=True, sharey="row")
+    places = figure.subplots(
+        len(PLOTTED), len(MECHANISMS), sharex=True, sharey="row", squeeze=False
+    )
     for line, (measure, (text, best)) in zip(places, PLOTTED.items(), strict=True):
         line[0].set_ylabel(text)
         for place, mechanism in zip(line, MECHANISMS, strict=True):
@@ -162,14 +166,14 @@ def _curves(
     there = ~np.isnan(filling).any(axis=1)
     if there.any():
         low, high = filling[there].min(axis=0), filling[there].max(axis=0)
-        place.fill_between(RATIOS, low, high, color=OTHERS, alpha=0.3, label="fill every cell")
-        place.plot(RATIOS, [best(n) for n in filling[there].T], color=OTHERS, label="best of these")
-    where = {"method": "diffjoint_paper", "mechanism": mechanism}
+        place.fill_between(RATIOS, low, high, color=GREY, alpha=0.3, label="fill every cell")
+        place.plot(RATIOS, [best(n) for n in filling[there].T], color=GREY, label="best of these")
+    where = {"method": THEIRS, "mechanism": mechanism}
     known = _numbers(published("method_comparison", measure, ratio=r, **where) for r in RATIOS)
-    place.plot(RATIOS, known, "o:", color=THEIRS, mfc="white", label="Diff-Joint, published")
-    place.plot(RATIOS, means("diffjoint_paper"), "o-", color=THEIRS, label="Diff-Joint, ours")
-    place.plot(RATIOS, means("diffjoint"), "o-", color=OURS, label="diffjoint")
-    limits = _numbers(limit(measure, size.network("diffjoint", mechanism, r)) for r in RATIOS)
+    place.plot(RATIOS, known, "o:", color=YELLOW, mfc="white", label="Diff-Joint, published")
+    place.plot(RATIOS, means(THEIRS), "o-", color=YELLOW, label="Diff-Joint, ours")
+    place.plot(RATIOS, means(OURS), "o-", color=BLUE, label="diffjoint")
+    limits = _numbers(limit(measure, size.network(OURS, mechanism, r)) for r in RATIOS)
     place.plot(RATIOS, limits, "--", color="black", linewidth=1, label=LIMIT)
 
 
@@ -185,10 +189,10 @@ def readme_table(size: Size, folder: Path) -> str:
         "|---|---|---|---|---|---|\n"
     ]
     for ratio in RATIOS:
-        where = {"method": "diffjoint_paper", "mechanism": "mcar", "ratio": ratio}
+        where = {"method": THEIRS, "mechanism": "mcar", "ratio": ratio}
         theirs = published("method_comparison", "acc", **where)
         parts = [f"{ratio}%", NOTHING if theirs is None else rounded(theirs, 1)]
-        cells = size.network("diffjoint", "mcar", ratio)
+        cells = size.network(OURS, "mcar", ratio)
         for measure in ("acc", "acc_discrete"):
             ours = gather(cells, score(measure), folder).mean
             parts += [number_text(ours, 1), number_text(limit(measure, cells), 1)]

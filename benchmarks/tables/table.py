@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.bayes_limit import HELD_OUT
-from benchmarks.cells import NETWORK, STAND_IN, STAYS, Cell, is_here
+from benchmarks.cells import NETWORK, STAND_IN, STAYS, TRUTH, Cell, is_here
 from benchmarks.methods import METHODS
 from benchmarks.tables.grid import Grid
 
@@ -28,8 +28,8 @@ class Size:
         Rows of the stand-in for methods that are too slow for all.
     real_rows, census_rows : int
         Rows of real tables, 0: all; and of the KDD census, which has many more.
-    methods : tuple of str
-        Those that are run; the others show as not run.
+    methods, network_methods : tuple of str
+        Those that are run, and those that are run on the network alone; the others show as not run.
     """
 
     seeds: tuple[int, ...] = (0, 1, 2, 3, 4)
@@ -41,6 +41,12 @@ class Size:
     real_rows: int = 0
     census_rows: int = 10_000
     methods: tuple[str, ...] = tuple(METHODS)
+    network_methods: tuple[str, ...] = ()
+
+    def has(self, cell: Cell) -> bool:
+        """Whether a cell is to be run."""
+        methods = (*self.methods, *(self.network_methods if cell.world == NETWORK else ()), TRUTH)
+        return cell.method in methods
 
     def network(self, method: str, mechanism: str, ratio: int) -> list[Cell]:
         """The network's cells of a method, one per seed."""
@@ -74,6 +80,7 @@ def stays_to_show(folder: Path) -> list[str]:
 
 
 ABLATED = (
+    "diffputer_10",
     "diffjoint_paper_1",
     "diffjoint_paper_5",
     "diffjoint_paper_uncertainty",
@@ -92,6 +99,16 @@ QUICK = Size(
     real_rows=600,
     census_rows=600,
     methods=("mean_mode", "knn", "diffjoint", *ABLATED),
+    network_methods=(
+        "iterative",
+        "boosted",
+        "boosted_gaps",
+        "miceforest",
+        "missforest",
+        "cmae",
+        "diffputer",
+        "diffjoint_paper",
+    ),
 )
 
 
@@ -115,6 +132,11 @@ class Table:
     cells: Callable[[Size], list[Cell]]
     grids: Callable[[Size, Path], list[Grid]]
     draw: Callable[[Size, Path, Path], None] | None = None
+
+    @property
+    def title(self) -> str:
+        """Its name in words."""
+        return self.name.replace("_", " ")
 
 
 def label(method: str) -> str:
