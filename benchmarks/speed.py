@@ -239,7 +239,7 @@ def compare_table(found: Measured) -> str:
     total = rounds["fit"] + rounds["transform"]
     lines = [_line("diffjoint, `fast`, mean of three runs", rounds, total)]
     lines.append(_line("paper's sampler, its settings (scaled up)", result["paper"], total))
-    lines.append(_line("missForest (scikit-learn)", result["missForest"], total))
+    lines.append(_line("IterativeImputer, forest", result["missForest"], total))
     paper = result["paper"]
     note = (
         f"\n{job['threads']} threads each, one run, taken in turns. The paper's sampler: "
