@@ -35,6 +35,7 @@ from benchmarks.tables.limits import limit
 from diffjoint.simulate import bayesian_network, household_survey
 
 TINY = Budget(epochs=2, warmup_epochs=1, batch_size=64, width=8, n_encoder=1, n_decoder=1)
+LEARNING = Budget(epochs=25, warmup_epochs=2, batch_size=64, width=16, n_encoder=1, n_decoder=1)
 TINY_DIFFUSION = {
     "n_draws": 2,
     "n_steps": 2,
@@ -228,8 +229,19 @@ def test_codes_are_missing_where_cells_are():
         Iterative,
         NearestNeighbours,
         lambda kinds: MiceForest(kinds, n_rounds=3, n_trees=10),
+        lambda kinds: MaskedAutoencoder(kinds, LEARNING),
+        lambda kinds: MaskedAutoencoder(kinds, LEARNING, describe),
     ],
-    ids=["forest", "boosted", "boosted on gaps", "ridge", "neighbours", "miceforest"],
+    ids=[
+        "forest",
+        "boosted",
+        "boosted on gaps",
+        "ridge",
+        "neighbours",
+        "miceforest",
+        "cmae",
+        "cacti",
+    ],
 )
 def test_a_method_learns_what_a_mode_cannot(make, request):
     if "miceforest" in request.node.name:
@@ -251,6 +263,28 @@ def test_copy_masks_hide_what_another_row_misses_and_no_more_than_the_median():
     assert not (visible & ~observed).any()
     assert visible.sum(dim=1).max() <= visible.sum(dim=1).median()
     assert visible.sum() < observed.sum()
+
+
+def test_copied_masks_are_those_of_other_rows():
+    """Half of the rows miss the first two cells, half the last two: these go together."""
+    halves = torch.tensor([[False, False, True, True], [True, True, False, False]] * 50)
+    whole = torch.ones(80, 4, dtype=torch.bool)
+    visible = copy_mask(whole, halves, 1.0, torch.Generator().manual_seed(0))
+    assert (visible[:, 0] == visible[:, 1]).all()
+    assert (visible[:, 0] != visible[:, 2]).all()
+    assert 20 < visible[:, 0].sum() < 60
+
+
+def test_what_columns_are_called_is_used():
+    world = household_survey(200, loss_rate=0.2)
+    seen = world.observed_table
+
+    def filled(names_as):
+        method = MaskedAutoencoder(world.column_kinds, TINY, names_as)
+        return method.fit_transform(seen, world.mm_columns, 0)
+
+    assert filled(describe).equals(filled(describe))
+    assert not filled(describe).equals(filled(lambda names: describe(names)[::-1].copy()))
 
 
 def test_published_numbers_are_the_papers():
