@@ -44,7 +44,7 @@ ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 STYLE = (
     "<style>body{font:14px sans-serif;margin:2em}div{overflow-x:auto;margin:2em 0}"
     "table{border-collapse:collapse}td,th{border:1px solid #ccd;padding:3px 8px;"
-    "text-align:right}th{background:#f3f5f8}th[scope]{text-align:left;font-weight:normal}"
+    "text-align:right;white-space:nowrap}th{background:#f3f5f8}th[scope]{text-align:left;font-weight:normal}"
     "caption{text-align:left;font-weight:bold;padding:4px 0}img{max-width:100%}</style>"
 )
 ENDED = "its process ended: out of memory, or ended by hand"

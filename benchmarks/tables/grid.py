@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Literal
 
 import numpy as np
 
@@ -13,7 +13,6 @@ from benchmarks.published import rounded
 
 NOTHING = "-"
 Get = Callable[[Result], float]
-Key = TypeVar("Key")
 
 
 @dataclass(frozen=True)
@@ -183,10 +182,11 @@ class Grid:
 
 def _is_as_good(mine: Mapping[int, float], theirs: Mapping[int, float], column: Column) -> bool:
     """Whether mine is no worse as shown, over the seeds that both have; they must have some."""
-    means = over_shared_seeds({"mine": mine, "theirs": theirs})
-    if not means:
+    shared = mine.keys() & theirs.keys()
+    if not shared:
         return False
-    ahead = round(means["mine"], column.digits) - round(means["theirs"], column.digits)
+    means = [float(np.mean([numbers[seed] for seed in shared])) for numbers in (mine, theirs)]
+    ahead = round(means[0], column.digits) - round(means[1], column.digits)
     return ahead >= 0 if column.better == "higher" else ahead <= 0
 
 
@@ -255,19 +255,6 @@ def gather(
         limit=limit,
         seeds=tuple(done),
     )
-
-
-def over_shared_seeds(numbers: Mapping[Key, Mapping[int, float]]) -> dict[Key, float]:
-    """Means over the seeds that all have, without those that have none; nothing if all differ."""
-    shared = shared_seeds(numbers)
-    there = {key: by_seed for key, by_seed in numbers.items() if by_seed and shared}
-    return {key: float(np.mean([n[seed] for seed in shared])) for key, n in there.items()}
-
-
-def shared_seeds(numbers: Mapping[Key, Mapping[int, float]]) -> set[int]:
-    """The seeds that all have, but for those that have none."""
-    there = [set(by_seed) for by_seed in numbers.values() if by_seed]
-    return set.intersection(*there) if there else set()
 
 
 def score(name: str) -> Get:
