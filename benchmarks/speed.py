@@ -1,6 +1,6 @@
-"""How long it takes and how much memory, beside the paper's sampler and missForest.
+"""How long it takes and how much memory, beside the paper's sampler and forests.
 
-    python -m benchmarks.speed              # the network: ours, the paper's sampler, missForest
+    python -m benchmarks.speed              # the network: ours, the paper's sampler, forests
     python -m benchmarks.speed --mimic      # the stand-in for emergency stays, full size
     python -m benchmarks.speed --scaling    # time and memory against rows and against draws
     python -m benchmarks.speed --quick      # any of these in a small version
@@ -125,7 +125,7 @@ def miss_forest(world: World, n_trees: int, n_rounds: int, threads: int) -> Meas
 
 
 def compare(job: Measured) -> Measured:
-    """Ours, the paper's, ours, missForest, ours: one after the other in one run."""
+    """Ours, the paper's, ours, forests, ours: one after the other in one run."""
     world = _world("bayesian-network", job)
     rounds = [ours(world, **job.get("settings", {}))]
     paper = papers(world, job["sample_rows"], **job.get("paper_settings", {}))

@@ -225,7 +225,7 @@ def test_speed_is_measured_beside_others(part, tmp_path, monkeypatch, capsys):
     speed.main(["--quick", "--threads", "1", *part, *folders])
     shown = capsys.readouterr().out
     if not part:
-        assert "missForest" in shown
+        assert "IterativeImputer, forest" in shown
         assert "1 threads each" in shown
         assert "2 rows" in shown
     elif part == ["--mimic"]:
