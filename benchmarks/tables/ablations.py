@@ -9,9 +9,10 @@ from matplotlib.figure import Figure
 from benchmarks.cells import NETWORK, STAND_IN, Cell, read
 from benchmarks.methods import METHODS
 from benchmarks.published import published
+from benchmarks.tables import stays
 from benchmarks.tables.grid import Column, Get, Grid, Row, Shown, gather, score
 from benchmarks.tables.limits import LIMIT, limit
-from benchmarks.tables.table import STAY_NAMES, Size, Table, label
+from benchmarks.tables.table import Size, Table, label
 
 COMPONENTS = ("diffputer", "diffputer_10", "diffjoint_paper_1", "diffjoint_paper", "diffjoint")
 COMPONENT_RATIOS = (20, 30)
@@ -119,7 +120,7 @@ def _after(n_passes: int, measure: str) -> Get:
 def _passes_cells(size: Size) -> dict[str, list[Cell]]:
     return {
         "Bayesian network": _network(size, BY_PASS, 10),
-        STAY_NAMES[STAND_IN]: size.some_stays(BY_PASS, 10)[:1],
+        stays.NAMES[STAND_IN]: size.some_stays(BY_PASS, 10)[:1],
     }
 
 

@@ -1,22 +1,16 @@
 """What completed tables are worth: the paper's downstream tasks."""
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
 from benchmarks.cells import NETWORK, OUTCOMES, TARGETS, TRUTH, Cell, Result
 from benchmarks.published import published
+from benchmarks.tables import stays
 from benchmarks.tables.grid import Column, Grid, Row, gather
-from benchmarks.tables.table import (
-    RATIOS,
-    STAY_NAMES,
-    Size,
-    Table,
-    label,
-    stays_to_run,
-    stays_to_show,
-)
+from benchmarks.tables.stays import CellsOf
+from benchmarks.tables.table import RATIOS, Size, Table, label
 
 METHODS = (
     "mean_mode",
@@ -28,23 +22,12 @@ METHODS = (
     "diffjoint_paper",
     "diffjoint",
 )
-ON_ALL_ROWS = ("mean_mode", "boosted_gaps", "diffjoint")
-ON_SOME_ROWS = (
-    "mean_mode",
-    "missforest",
-    "boosted",
-    "cacti",
-    "diffputer",
-    "diffjoint_paper",
-    "diffjoint",
-)
 MEASURES = {
     "macro_f1": "macro-F1",
     "roc_auc": "ROC-AUC",
     "rarity_weighted_f1": "weighted-F1",
     "accuracy": "accuracy",
 }
-CellsOf = Callable[[str, int], list[Cell]]
 
 
 def downstream_score(target: str, measure: str) -> Callable[[Result], float]:
@@ -94,34 +77,19 @@ def network(size: Size, folder: Path) -> list[Grid]:
 
 
 def cells_stays(size: Size) -> list[Cell]:
-    """Quick methods on all rows, all methods on some; the truth once each."""
-    return [
-        cell
-        for world in stays_to_run()
-        for methods, of in ((ON_ALL_ROWS, size.all_stays), (ON_SOME_ROWS, size.some_stays))
-        for method, ratio in [(TRUTH, RATIOS[0]), *product(methods, RATIOS)]
-        for cell in of(method, ratio, world)
-    ]
+    """All methods; the truth once for each seed."""
+    wanted = stays.cells(size)
+    truth = [replace(cell, method=TRUTH) for cell in wanted if cell.ratio == RATIOS[0]]
+    return [*dict.fromkeys(truth), *wanted]
 
 
-def stays(size: Size, folder: Path) -> list[Grid]:
+def on_stays(size: Size, folder: Path) -> list[Grid]:
     """Four outcomes, on all rows and on some."""
-    parts: list[tuple[str, Sequence[str], CellsOf]] = []
-    for world in stays_to_show(folder):
-        name = STAY_NAMES[world]
-        parts += [
-            (f"{name}, all rows", ON_ALL_ROWS, partial(size.all_stays, world=world)),
-            (
-                f"{name}, {size.sample_rows:,} rows",
-                ON_SOME_ROWS,
-                partial(size.some_stays, world=world),
-            ),
-        ]
     return [
         grid_of(title, target, methods, of, "downstream_mimic", folder)
-        for (title, methods, of), target in product(parts, OUTCOMES)
+        for (title, methods, of), target in product(stays.parts(size, folder), OUTCOMES)
     ]
 
 
 NETWORK_TABLE = Table("downstream_network", cells_network, network)
-STAYS_TABLE = Table("downstream_mimic", cells_stays, stays)
+STAYS_TABLE = Table("downstream_mimic", cells_stays, on_stays)

@@ -1,23 +1,14 @@
 """The paper's tables of emergency stays: MAE, RMSE and ACC; recall and precision."""
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
 
 from benchmarks.cells import Cell
 from benchmarks.published import published_with_spread
-from benchmarks.tables.downstream_tables import ON_ALL_ROWS, ON_SOME_ROWS
+from benchmarks.tables import stays
 from benchmarks.tables.grid import Column, Grid, Row, gather, score
-from benchmarks.tables.table import (
-    RATIOS,
-    STAY_NAMES,
-    Size,
-    Table,
-    label,
-    stays_to_run,
-    stays_to_show,
-)
+from benchmarks.tables.table import RATIOS, Size, Table, label
 
 TABLE, MM = "mimic_comparison", "mimic_recall_precision"
 SELECTIVE = ("diffjoint_paper", "diffjoint")
@@ -28,21 +19,10 @@ COLUMNS = {
 }
 
 
-def cells(size: Size) -> list[Cell]:
-    """Quick methods on all rows, all methods on some."""
-    return [
-        cell
-        for world, ratio in product(stays_to_run(), RATIOS)
-        for methods, cells_of in ((ON_ALL_ROWS, size.all_stays), (ON_SOME_ROWS, size.some_stays))
-        for method in methods
-        for cell in cells_of(method, ratio, world)
-    ]
-
-
 def _grid(
     title: str,
     methods: Sequence[str],
-    cells_of: Callable[[str, int], list[Cell]],
+    cells_of: stays.CellsOf,
     columns: dict[str, Column],
     table: str,
     folder: Path,
@@ -65,35 +45,20 @@ def _grid(
 
 def comparison(size: Size, folder: Path) -> list[Grid]:
     """Published numbers are of the real stays: those of the stand-in are of another table."""
-    parts = (
-        ("all rows", ON_ALL_ROWS, size.all_stays),
-        (f"{size.sample_rows:,} rows", ON_SOME_ROWS, size.some_stays),
-    )
-    return [
-        _grid(f"{STAY_NAMES[world]}, {rows}", m, partial(of, world=world), COLUMNS, TABLE, folder)
-        for world in stays_to_show(folder)
-        for rows, m, of in parts
-    ]
+    return [_grid(*part, COLUMNS, TABLE, folder) for part in stays.parts(size, folder)]
 
 
 def cells_meaningful(size: Size) -> list[Cell]:
     """The default on all rows, both ways on some."""
-    return [cell for cell in cells(size) if cell.method in SELECTIVE]
+    return [cell for cell in stays.cells(size) if cell.method in SELECTIVE]
 
 
 def meaningful(size: Size, folder: Path) -> list[Grid]:
     """Recall and precision."""
     columns = {"recall": Column("recall"), "precision": Column("precision"), "f1": Column("F1")}
-    parts = (
-        ("all rows", ("diffjoint",), size.all_stays),
-        (f"{size.sample_rows:,} rows", SELECTIVE, size.some_stays),
-    )
-    return [
-        _grid(f"{STAY_NAMES[world]}, {rows}", m, partial(of, world=world), columns, MM, folder)
-        for world in stays_to_show(folder)
-        for rows, m, of in parts
-    ]
+    parts = stays.parts(size, folder, ("diffjoint",), SELECTIVE)
+    return [_grid(*part, columns, MM, folder) for part in parts]
 
 
-COMPARISON = Table(TABLE, cells, comparison)
+COMPARISON = Table(TABLE, stays.cells, comparison)
 RECALL_PRECISION = Table(MM, cells_meaningful, meaningful)

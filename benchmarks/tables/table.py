@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.bayes_limit import HELD_OUT
-from benchmarks.cells import NETWORK, STAND_IN, STAYS, TRUTH, Cell, is_here
+from benchmarks.cells import NETWORK, STAND_IN, TRUTH, Cell
 from benchmarks.methods import METHODS
 from benchmarks.tables.grid import Grid
 
@@ -63,20 +63,6 @@ class Size:
         return [
             Cell(method, world, "mcar", ratio, seed, self.sample_rows) for seed in self.few_seeds
         ]
-
-
-STAY_NAMES = {STAND_IN: "MIMIC stand-in", STAYS: "MIMIC-IV-ED"}
-"""Worlds of emergency stays, and what tables call them."""
-
-
-def stays_to_run() -> list[str]:
-    """The stand-in, and the real stays where they are at hand."""
-    return [world for world in STAY_NAMES if is_here(world)]
-
-
-def stays_to_show(folder: Path) -> list[str]:
-    """The stand-in, and the real stays where something of them was run."""
-    return [w for w in STAY_NAMES if w == STAND_IN or any(folder.glob(f"{w}*/*/*.json"))]
 
 
 ABLATED = (
