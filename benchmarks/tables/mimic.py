@@ -16,7 +16,9 @@ COLUMNS = {
     "mae": Column("MAE", "lower", 2),
     "rmse": Column("RMSE", "lower", 2),
     "acc": Column("ACC"),
+    "acc_discrete": Column("ACC, all discrete columns"),
 }
+"""The paper's ACC stands beside both ways of counting, as on the network."""
 
 
 def _grid(
@@ -35,7 +37,7 @@ def _grid(
                 cells_of(method, ratio),
                 score(m),
                 folder,
-                **published_with_spread(table, m, **where),
+                **published_with_spread(table, "acc" if m == "acc_discrete" else m, **where),
             )
             for m in columns
         )
