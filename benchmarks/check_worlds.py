@@ -127,41 +127,36 @@ def table_of(results: pd.DataFrame) -> str:
 
 
 def _line(results: pd.DataFrame, name: str, losses: str) -> str:
-    measure, worlds = MEASURES[name], _by_ratio(results, name, losses)
-    apart, digits = gaps(results, name, losses), MEASURES[name].digits
+    label, _, digits, near = MEASURES[name]
+    worlds, apart = _by_ratio(results, name, losses), gaps(results, name, losses)
     nearest = int(apart.argmin())
     over_worlds = zip(worlds.mean(), worlds.std(), strict=True)
     shown = [
-        measure.label,
+        label,
         LOSSES[losses],
         " / ".join(rounded(value, digits) for value in _published(name, losses)),
         " / ".join(f"{mean:.{digits}f} ± {spread:.{digits}f}" for mean, spread in over_worlds),
         " / ".join(f"{value:.{digits}f}" for value in worlds.iloc[nearest]),
         _drivers(results, losses)[worlds.index[nearest]],
         f"{apart.iloc[nearest]:.{digits}f}",
-        f"{int((apart <= measure.near).sum())} of {len(apart)} (within {measure.near:g})",
+        f"{int((apart <= near).sum())} of {len(apart)} (within {near:g})",
     ]
     return f"| {' | '.join(shown)} |\n"
 
 
 def _fit_both(results: pd.DataFrame) -> str:
     """A seed is one mechanism: whether the same ones give the published numbers of both."""
-    name = "acc_discrete"
-    label, near = MEASURES[name].label, MEASURES[name].near
-    fit = [set(_near(results, name, losses)) for losses in ("mnar", BY_DIFFPUTER)]
+    counted = MEASURES["acc_discrete"]
+    apart = [gaps(results, "acc_discrete", losses) for losses in ("mnar", BY_DIFFPUTER)]
+    mnar, mar = ({int(seed) for seed in a.index[a <= counted.near]} for a in apart)
     drivers = _drivers(results, "mnar")
-    by_driver = Counter(drivers[seed] for seed in fit[0] & fit[1])
-    listed = ", ".join(f"{by_driver[name]} by {name}" for name in sorted(by_driver)) or NONE
+    by_driver = Counter(drivers[seed] for seed in mnar & mar)
+    listed = ", ".join(f"{n} by {driver}" for driver, n in sorted(by_driver.items())) or NONE
     return (
-        f"{label} within {near:g} points at all four ratios under MNAR: {len(fit[0])} mechanisms; "
-        f"under MAR at the rates of DiffPuter's code: {len(fit[1])}; under both: "
-        f"{len(fit[0] & fit[1])} (driven: {listed}).\n"
+        f"{counted.label} within {counted.near:g} points at all four ratios under MNAR: "
+        f"{len(mnar)} mechanisms; under MAR at the rates of DiffPuter's code: {len(mar)}; under "
+        f"both: {len(mnar & mar)} (driven: {listed}).\n"
     )
-
-
-def _near(results: pd.DataFrame, name: str, losses: str) -> list[int]:
-    apart = gaps(results, name, losses)
-    return [int(seed) for seed in apart.index[apart <= MEASURES[name].near]]
 
 
 def _drivers(results: pd.DataFrame, losses: str) -> dict[int, str]:
