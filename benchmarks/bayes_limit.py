@@ -16,7 +16,7 @@ from typing import Any
 
 import pandas as pd
 
-from benchmarks.pages import show_in, write
+from benchmarks.pages import quick_path, show_in, write
 from benchmarks.published import published
 from diffjoint.metrics import lost_errors, mm_scores, token_accuracy
 from diffjoint.simulate import bayes_posterior, bayesian_network
@@ -98,14 +98,15 @@ def markdown(results: pd.DataFrame) -> str:
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="one seed, few rows")
-    parser.add_argument("--results", type=Path, default=RESULTS, help="where results go")
+    parser.add_argument("--results", type=Path, help="where results go")
     options = parser.parse_args(arguments)
     seeds, sizes = (range(1), (70, 300)) if options.quick else (SEEDS, (14_000, 6_000))
-    measure_all(seeds, sizes, options.results)
-    if options.results == RESULTS:
+    path = options.results or (quick_path(RESULTS) if options.quick else RESULTS)
+    measure_all(seeds, sizes, path)
+    if path == RESULTS:
         measure_all(HELD_OUT, sizes, ON_HELD_OUT)
-    made = markdown(pd.read_csv(options.results))
-    if options.results == RESULTS:
+    made = markdown(pd.read_csv(path))
+    if path == RESULTS:
         show_in("bayes_limit", made)
     print(made)
 

@@ -155,10 +155,10 @@ def _write(cell: Cell, result: Result, seconds: float, folder: Path) -> Result:
 
 @cache
 def _commit() -> str:
-    """What the code was, as far as git knows."""
+    """The commit that the code was at, or changed from, as far as git knows."""
     try:
         said = subprocess.run(
-            ["git", "describe", "--always", "--dirty", "--exclude=*"],
+            ["git", "rev-parse", "--short", "HEAD"],
             cwd=Path(__file__).parent,
             capture_output=True,
             text=True,

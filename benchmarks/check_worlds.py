@@ -20,13 +20,13 @@ from benchmarks.bayes_limit import MECHANISMS, RATIOS
 from benchmarks.cells import NETWORK, scores_of
 from benchmarks.kept import Line, measure_missing
 from benchmarks.methods.simple import MeanMode
-from benchmarks.pages import show_in
+from benchmarks.pages import quick_path, show_in
 from benchmarks.published import published, rounded
 from diffjoint.simulate import make_world
 
 RESULTS = Path(__file__).parent / "results" / "check_worlds.csv"
 SEEDS = range(100, 200)
-"""Others than those of the tables."""
+"""Others than those of the method comparison."""
 KEYS = ["losses", "ratio"]
 NONE = "nothing"
 BY_DIFFPUTER = "mar, rates of DiffPuter"
@@ -123,7 +123,8 @@ def table_of(results: pd.DataFrame) -> str:
         "| --- | --- | --- | --- | --- | --- | --- | --- |\n"
     )
     lines = [_line(results, *place) for place in product(MEASURES, LOSSES)]
-    return "".join([head, *lines, "\n", _fit_both(results)])
+    both = [_fit_both(results, name) for name in ("acc_discrete", "acc")]
+    return "".join([head, *lines, *(f"\n{text}" for text in both)])
 
 
 def _line(results: pd.DataFrame, name: str, losses: str) -> str:
@@ -144,10 +145,10 @@ def _line(results: pd.DataFrame, name: str, losses: str) -> str:
     return f"| {' | '.join(shown)} |\n"
 
 
-def _fit_both(results: pd.DataFrame) -> str:
+def _fit_both(results: pd.DataFrame, name: str) -> str:
     """A seed is one mechanism: whether the same ones give the published numbers of both."""
-    counted = MEASURES["acc_discrete"]
-    apart = [gaps(results, "acc_discrete", losses) for losses in ("mnar", BY_DIFFPUTER)]
+    counted = MEASURES[name]
+    apart = [gaps(results, name, losses) for losses in ("mnar", BY_DIFFPUTER)]
     mnar, mar = ({int(seed) for seed in a.index[a <= counted.near]} for a in apart)
     drivers = _drivers(results, "mnar")
     by_driver = Counter(drivers[seed] for seed in mnar & mar)
@@ -169,11 +170,12 @@ def main(arguments: list[str] | None = None) -> None:
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument("--quick", action="store_true", help="few worlds and rows")
-    parser.add_argument("--results", type=Path, default=RESULTS, help="file of the results")
+    parser.add_argument("--results", type=Path, help="file of the results")
     options = parser.parse_args(arguments)
     seeds, rows = (SEEDS[:3], 2_000) if options.quick else (SEEDS, None)
-    table = table_of(run(seeds, options.results, rows))
-    if options.results == RESULTS:
+    path = options.results or (quick_path(RESULTS) if options.quick else RESULTS)
+    table = table_of(run(seeds, path, rows))
+    if path == RESULTS:
         show_in("check_worlds", table)
     print(table)
 

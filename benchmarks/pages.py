@@ -17,6 +17,17 @@ def write(path: Path, text: str) -> None:
     beside.replace(path)
 
 
+def quick_path(results: Path) -> Path:
+    """Where a small version keeps its results, so that it never takes the place of the real ones.
+
+    Examples
+    --------
+    >>> quick_path(Path("results/auto.csv")).name
+    'auto-quick.csv'
+    """
+    return results.with_stem(f"{results.stem}-quick")
+
+
 def show_in(name: str, text: str, page: Path = RESULTS_PAGE) -> None:
     """Put a text between its marks on a page."""
     before, _, after = _parts(name, page)

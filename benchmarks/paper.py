@@ -186,7 +186,7 @@ def write_page(tables: Sequence[Table], size: Size, folder: Path, shown: Path) -
         if table.draw is not None:
             table.draw(size, folder, shown / f"{table.name}.png")
             page.append(f"<img src='{table.name}.png' alt='{table.title}, as a picture'>\n")
-        wrong = failures(table.cells(size), folder)
+        wrong = [line.removeprefix("- ").strip() for line in failures(table.cells(size), folder)]
         page += [f"<p>{escape(line)}</p>\n" for line in wrong]
     rows = [
         f"<tr><th scope='row'>{escape(m.label)}</th><th scope='row'>{escape(m.about)}</th></tr>\n"
@@ -258,7 +258,7 @@ def main(arguments: list[str] | None = None) -> None:
     if not options.show:
         _run_and_tell(asked, cells, folder, options)
         if is_official:
-            _run_what_tables_need()
+            _run_what_pages_need()
     everything = replace(size, methods=FULL.methods)
     for table in tables:
         text = markdown(table, everything, folder)
@@ -275,11 +275,12 @@ def main(arguments: list[str] | None = None) -> None:
         show_in("real_tables", real_tables.readme_table(everything, folder), README)
 
 
-def _run_what_tables_need() -> None:
+def _run_what_pages_need() -> None:
     """The limits and the check of the worlds, where they are not there yet: minutes."""
     if not (bayes_limit.RESULTS.exists() and bayes_limit.ON_HELD_OUT.exists()):
         bayes_limit.main([])
-    check_worlds.main([])
+    if not check_worlds.RESULTS.exists():
+        check_worlds.main([])
 
 
 def _asked_for(

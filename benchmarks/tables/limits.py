@@ -9,6 +9,7 @@ from benchmarks.bayes_limit import ON_HELD_OUT, RESULTS
 from benchmarks.cells import NETWORK, Cell
 from benchmarks.tables.grid import Row, Shown
 
+KEYS = ["mechanism", "ratio", "seed"]
 LIMIT = "Bayes limit"
 """What tables call a line of it."""
 NAMES = {
@@ -27,7 +28,8 @@ NAMES = {
 @cache
 def _limits() -> pd.DataFrame:
     files = [pd.read_csv(path) for path in (RESULTS, ON_HELD_OUT) if path.exists()]
-    return pd.concat(files).set_index(["mechanism", "ratio", "seed"])
+    limits = pd.concat(files) if files else pd.DataFrame(columns=[*KEYS, *NAMES.values()])
+    return limits.set_index(KEYS)
 
 
 def limit(score: str, cells: Sequence[Cell]) -> float | None:
@@ -35,7 +37,8 @@ def limit(score: str, cells: Sequence[Cell]) -> float | None:
     if score not in NAMES or any(cell.world != NETWORK for cell in cells):
         return None
     worlds = [(cell.mechanism, cell.ratio, cell.seed) for cell in cells]
-    return float(_limits()[NAMES[score]].reindex(worlds).mean())
+    known = _limits()[NAMES[score]].reindex(worlds).dropna()
+    return float(known.mean()) if len(known) else None
 
 
 def limit_row(heads: tuple[str, ...], scores: Sequence[str], places: Sequence[list[Cell]]) -> Row:

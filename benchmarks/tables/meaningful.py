@@ -31,7 +31,8 @@ def recall_and_precision(size: Size, folder: Path) -> list[Grid]:
                 for n in names
             )
             rows.append(Row((str(ratio), label(method)), shown, group=str(ratio)))
-        rows.append(limit_row((str(ratio), LIMIT), names, [cells]))
+        worlds = size.network(METHODS[-1], "mcar", ratio)
+        rows.append(limit_row((str(ratio), LIMIT), names, [worlds]))
     columns = (Column("recall"), Column("precision"), Column("F1"))
     title = "Bayesian network, meaningful cells, MCAR"
     return [Grid(title, ("ratio", "method"), columns, tuple(rows))]
@@ -56,7 +57,8 @@ def all_mechanisms(size: Size, folder: Path) -> list[Grid]:
                 for n in names
             )
             rows.append(Row((m.upper(), str(r), label(method)), shown, group=f"{m}{r}"))
-        rows.append(limit_row((m.upper(), str(r), LIMIT), names, [cells]))
+        worlds = size.network(METHODS[-1], m, r)
+        rows.append(limit_row((m.upper(), str(r), LIMIT), names, [worlds]))
     columns = (Column("recall"), Column("precision"), Column("ACC"))
     title = "Bayesian network, all mechanisms"
     return [Grid(title, ("mechanism", "ratio", "method"), columns, tuple(rows))]

@@ -8,6 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
+from scipy.stats import sem
 
 from benchmarks.cells import Cell
 from benchmarks.methods import METHODS as REGISTRY
@@ -81,13 +82,12 @@ def lead(size: Size, folder: Path) -> Grid:
     for m, r in product(MECHANISMS, RATIOS):
         acc, next_in_acc, left_out = _over_the_next(size, folder, "acc", m, r)
         rmse, next_in_rmse, _ = _over_the_next(size, folder, "rmse", m, r)
-        errors = tuple(n / _standard_error(rmse) for n in [rmse.mean] if n is not None)
-        shown = (acc, rmse, Shown(errors, 1))
+        shown = (acc, rmse, Shown(_in_standard_errors(rmse), 1))
         rows.append(Row((m.upper(), str(r), next_in_acc, next_in_rmse, left_out), shown))
     columns = (
         Column("ACC less that", ""),
         Column("RMSE less that", "", 3),
-        Column("in standard errors", ""),
+        Column("this in standard errors", ""),
     )
     heads = ("mechanism", "ratio", "best ACC of the others", "best RMSE", "left out: lack seeds")
     title = "Bayesian network, diffjoint and the best of the others"
@@ -107,20 +107,21 @@ def _over_the_next(
 
     ours = of(OURS)
     by_method = {method: of(method) for method in METHODS if method != OURS}
-    whole = {m: s.by_seed for m, s in by_method.items() if s.ours and s.seeds == ours.seeds}
+    mine = ours.by_seed
+    whole = {m: s.by_seed for m, s in by_method.items() if mine and mine.keys() <= s.by_seed.keys()}
     left_out = ", ".join(label(m) for m in by_method if m not in whole) or NOTHING
     if not whole:
         return Shown(n_wanted=ours.n_wanted), NOTHING, left_out
     best = max if measure == "acc" else min
-    name = best(whole, key=lambda method: sum(whole[method].values()))
-    apart = tuple(number - whole[name][seed] for seed, number in ours.by_seed.items())
+    name = best(whole, key=lambda method: sum(whole[method][seed] for seed in mine))
+    apart = tuple(number - whole[name][seed] for seed, number in mine.items())
     return Shown(apart, ours.n_wanted), label(name), left_out
 
 
-def _standard_error(shown: Shown) -> float:
-    """Of the mean over seeds; no number where there is but one."""
-    n = len(shown.ours)
-    return float(np.std(shown.ours, ddof=1)) / n**0.5 if n > 1 else float("nan")
+def _in_standard_errors(shown: Shown) -> tuple[float, ...]:
+    """The mean over seeds by its standard error; nothing where seeds do not differ."""
+    error = sem(shown.ours) if len(shown.ours) > 1 else 0.0
+    return (float(np.mean(shown.ours) / error),) if error > 0 else ()
 
 
 PLOTTED = {"acc": ("ACC of D2 and D3, percent", max), "rmse": ("RMSE of C2", min)}
@@ -194,8 +195,9 @@ def readme_table(size: Size, folder: Path) -> str:
         parts = [f"{ratio}%", NOTHING if theirs is None else rounded(theirs, 1)]
         cells = size.network(OURS, "mcar", ratio)
         for measure in ("acc", "acc_discrete"):
-            ours = gather(cells, score(measure), folder).mean
-            parts += [number_text(ours, 1), number_text(limit(measure, cells), 1)]
+            ours = gather(cells, score(measure), folder)
+            whole = ours.mean if len(ours.ours) == ours.n_wanted else None
+            parts += [number_text(whole, 1), number_text(limit(measure, cells), 1)]
         lines.append(f"| {' | '.join(parts)} |\n")
     return "".join(lines)
 

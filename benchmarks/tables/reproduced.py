@@ -54,7 +54,7 @@ def _row(size: Size, folder: Path, method: str, measure: str) -> Row | None:
     if not places:
         return None
     shown = [gather(cells, get, folder, known) for cells, get, known in places]
-    both = [s for s in shown if s.mean is not None and not np.isnan(s.mean)]
+    both = [s for s in shown if s.mean is not None]
     seeds = f"{sum(len(s.ours) for s in both)} of {sum(s.n_wanted for s in shown)}"
     heads = (label(method), MEASURES[measure], f"{len(both)} of {len(places)}", seeds)
     if not both:
