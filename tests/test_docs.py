@@ -29,7 +29,9 @@ from benchmarks import (
     speed,
     worlds,
 )
-from benchmarks.tables import FULL, TABLES, method_comparison, real_tables
+from benchmarks.published import published
+from benchmarks.tables import FULL, TABLES, downstream_tables, method_comparison, real_tables
+from benchmarks.tables.grid import gather
 from mkdocs.commands.build import build
 from mkdocs.config import load_config
 
@@ -159,6 +161,20 @@ def test_the_default_leads_on_the_network():
     assert len(rows) == 12
     assert (leads > 0).all()
     assert (behind < 3).all()
+
+
+@pytest.mark.parametrize("target", cells.TARGETS[cells.NETWORK])
+@pytest.mark.parametrize("ratio", [10, 20, 30, 40])
+def test_what_the_default_completes_is_worth_the_true_table(target, ratio):
+    """Downstream macro-F1: no lower than the paper's, within two points of the true table's."""
+    get = downstream_tables.downstream_score(target, "macro_f1")
+    ours, true = (
+        gather(FULL.network(method, "mcar", at), get, cells.RESULTS).mean
+        for method, at in (("diffjoint", ratio), (cells.TRUTH, 10))
+    )
+    where = {"method": "diffjoint_paper", "target": target, "ratio": ratio}
+    assert ours >= published("downstream_network", "macro_f1", **where)
+    assert ours > true - 2
 
 
 def test_every_part_of_the_search_was_measured():
