@@ -154,7 +154,7 @@ def test_a_small_version_of_a_table_runs_and_shows(table, monkeypatch, small_res
         monkeypatch.setitem(METHODS, name, replace(METHODS[name], make=make))
     monkeypatch.setattr(downstream, "GRID", {"max_depth": (3,), "n_estimators": (5,)})
     monkeypatch.delenv("DIFFJOINT_DATA", raising=False)
-    few = ("mean_mode", "diffjoint", "diffjoint_paper_5", cells.TRUTH)
+    few = ("mean_mode", "diffjoint_paper", "diffjoint_paper_5", cells.TRUTH)
     run_here = [
         cell
         for cell in table.cells(TINY_SIZE)
