@@ -1,14 +1,16 @@
 """The best that can be known of the paper's network, beside what the paper reports.
 
     python -m benchmarks.bayes_limit            # every mechanism and ratio, five seeds
+    python -m benchmarks.bayes_limit --life     # under losses of life instead
     python -m benchmarks.bayes_limit --quick    # one seed, few rows
 
 Test rows; the posterior is exact, the network and the mechanism being known. One CSV file with a
 line per mechanism, ratio and seed; the table is made from it alone. Five other seeds, on which
-nothing was chosen, have a file of their own.
+nothing was chosen, have a file of their own. Losses of life have one for all their seeds.
 """
 
 import argparse
+from collections.abc import Iterable
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -23,8 +25,11 @@ from diffjoint.simulate import bayes_posterior, bayesian_network
 
 RESULTS = Path(__file__).parent / "results" / "bayes_limit.csv"
 ON_HELD_OUT = RESULTS.with_name("bayes_limit_held_out.csv")
+ON_LIFE = RESULTS.with_name("bayes_limit_life.csv")
 MECHANISMS = ("mcar", "mar", "mnar")
 RATIOS = (10, 20, 30, 40)
+LIFE = ("own-rates", "break-off", "blocks", "propensity", "survey")
+LIFE_RATIOS = (10, 30)
 SEEDS = range(5)
 HELD_OUT = range(100, 105)
 """Seeds that were not looked at when settings were chosen."""
@@ -71,43 +76,68 @@ def limit(mechanism: str, ratio: int, seed: int, sizes: tuple[int, int]) -> dict
     }
 
 
-def measure_all(seeds: range, sizes: tuple[int, int], path: Path) -> None:
-    """The limits of some seeds, written to a file."""
-    worlds = product(MECHANISMS, RATIOS, seeds)
+def measure_all(worlds: Iterable[tuple[str, int, int]], sizes: tuple[int, int], path: Path) -> None:
+    """Write the limits of worlds, each named by mechanism, ratio and seed, to a file."""
     results = pd.DataFrame([limit(*world, sizes) for world in worlds])
     write(path, results.round(4).to_csv(index=False))
 
 
 def markdown(results: pd.DataFrame) -> str:
     """Means over seeds, with the paper's Diff-Joint beside them."""
-    heads = ["mechanism", "ratio", *MEASURES, "paper's ACC", "RMSE"]
-    lines = [heads, ["---"] * len(heads)]
+    lines = []
     for mechanism, ratio in product(MECHANISMS, RATIOS):
-        cell = results[(results["mechanism"] == mechanism) & (results["ratio"] == ratio)]
-        means = cell[[*MEASURES]].mean()
         where = {"method": "diffjoint_paper", "mechanism": mechanism, "ratio": ratio}
         theirs = [published("method_comparison", name, **where) for name in ("acc", "rmse")]
-        limits = [
-            "not run" if cell.empty else f"{means[name]:.{digits}f}"
-            for name, digits in MEASURES.items()
-        ]
+        limits = _means(results, mechanism, ratio)
         lines.append([mechanism.upper(), str(ratio), *limits, *map(str, theirs)])
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+    return _table(["mechanism", "ratio", *MEASURES, "paper's ACC", "RMSE"], lines)
+
+
+def life_markdown(results: pd.DataFrame) -> str:
+    """Means over the seeds in view, under losses of life."""
+    in_view = results[results["seed"].isin(SEEDS)]
+    lines = [
+        [mechanism, str(ratio), *_means(in_view, mechanism, ratio)]
+        for mechanism, ratio in product(LIFE, LIFE_RATIOS)
+    ]
+    return _table(["mechanism", "ratio", *MEASURES], lines)
+
+
+def _means(results: pd.DataFrame, mechanism: str, ratio: int) -> list[str]:
+    """Every measure over the seeds of one mechanism and ratio, as shown."""
+    cell = results[(results["mechanism"] == mechanism) & (results["ratio"] == ratio)]
+    means = cell[[*MEASURES]].mean()
+    return [
+        "not run" if cell.empty else f"{means[name]:.{digits}f}"
+        for name, digits in MEASURES.items()
+    ]
+
+
+def _table(heads: list[str], lines: list[list[str]]) -> str:
+    rows = [heads, ["---"] * len(heads), *lines]
+    return "".join(f"| {' | '.join(row)} |\n" for row in rows)
 
 
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--life", action="store_true", help="losses of life, in their own file")
     parser.add_argument("--quick", action="store_true", help="one seed, few rows")
     parser.add_argument("--results", type=Path, help="where results go")
     options = parser.parse_args(arguments)
+    full = ON_LIFE if options.life else RESULTS
     seeds, sizes = (range(1), (70, 300)) if options.quick else (SEEDS, (14_000, 6_000))
-    path = options.results or (quick_path(RESULTS) if options.quick else RESULTS)
-    measure_all(seeds, sizes, path)
-    if path == RESULTS:
-        measure_all(HELD_OUT, sizes, ON_HELD_OUT)
-    made = markdown(pd.read_csv(path))
-    if path == RESULTS:
-        show_in("bayes_limit", made)
+    path = options.results or (quick_path(full) if options.quick else full)
+    if options.life:
+        all_seeds = seeds if options.quick else (*SEEDS, *HELD_OUT)
+        measure_all(product(LIFE, LIFE_RATIOS, all_seeds), sizes, path)
+        made = life_markdown(pd.read_csv(path))
+    else:
+        measure_all(product(MECHANISMS, RATIOS, seeds), sizes, path)
+        if path == RESULTS:
+            measure_all(product(MECHANISMS, RATIOS, HELD_OUT), sizes, ON_HELD_OUT)
+        made = markdown(pd.read_csv(path))
+    if path == full:
+        show_in("bayes_limit_life" if options.life else "bayes_limit", made)
     print(made)
 
 

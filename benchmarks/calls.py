@@ -56,12 +56,17 @@ F1_AIMS = {10: 92.2, 20: 84.0, 30: 79.0, 40: 72.5}
 KEYS = ["world", "mechanism", "ratio", "seed"]
 
 
-def calls_on_test(world: World) -> Imputation:
-    """What is said of the test rows by an imputer that has seen the train rows."""
+def fit_on_train(world: World) -> SelectiveImputer:
+    """Fit the default imputer on the train rows, the searched columns named."""
     imputer = SelectiveImputer(
         world.mm_columns, column_kinds=world.column_kinds, random_state=world.seed, **LEAST
     )
-    return imputer.fit(world.train.observed_table).impute(world.test.observed_table)
+    return imputer.fit(world.train.observed_table)
+
+
+def calls_on_test(world: World) -> Imputation:
+    """What is said of the test rows by an imputer that has seen the train rows."""
+    return fit_on_train(world).impute(world.test.observed_table)
 
 
 def measure(world: World) -> dict[str, float]:

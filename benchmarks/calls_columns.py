@@ -39,7 +39,7 @@ N_WORST = 5
 def compare(world: World) -> tuple[list[dict[str, Any]], dict[str, float]]:
     """Each searched column's calls beside one answer for all; and scores over all columns."""
     test, result = world.test, calls_on_test(world)
-    missing = test.observed_table.isna()
+    missing = test.meaningful | test.lost
     columns = [
         {
             "column": name,

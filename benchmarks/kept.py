@@ -1,6 +1,8 @@
 """Results by line, in one file: what is there is not measured again."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,7 @@ def measure_missing(
     *,
     digits: int = 4,
     has_empty_texts: bool = False,
+    jobs: int = 1,
 ) -> pd.DataFrame:
     """Measure every place that is not in the file yet, and write each as it is done.
 
@@ -33,21 +36,37 @@ def measure_missing(
         Gives the lines of a place.
     has_empty_texts : bool
         Whether an empty field is an empty text, and not a number that is missing.
+    jobs : int
+        How many places to measure at once, each in a process of its own if more than one;
+        ``measure`` must then be a function of a module.
     """
-    kept = _read(path, keys, has_empty_texts) if path.exists() else pd.DataFrame(columns=[*keys])
+    kept = read_kept(path, keys, has_empty_texts)
     measured = set(kept[[*keys]].itertuples(index=False, name=None))
-    for place in wanted:
-        if place in measured:
-            continue
-        measured.add(place)
+    places = [place for place in dict.fromkeys(wanted) if place not in measured]
+    for place, lines in _measured(places, measure, jobs):
         about = dict(zip(keys, place, strict=True))
-        lines = pd.DataFrame([about | line for line in measure(*place)]).round(digits)
-        kept = pd.concat([kept, lines], ignore_index=True) if len(kept) else lines
+        fresh = pd.DataFrame([about | line for line in lines]).round(digits)
+        kept = pd.concat([kept, fresh], ignore_index=True) if len(kept) else fresh
         write(path, kept.to_csv(index=False))
     return kept
 
 
-def _read(path: Path, keys: Sequence[str], has_empty_texts: bool) -> pd.DataFrame:
+def _measured(
+    places: Sequence[Place], measure: Callable[..., list[Line]], jobs: int
+) -> Iterator[tuple[Place, list[Line]]]:
+    """The places with their lines, each as soon as it is measured."""
+    if jobs == 1:
+        yield from ((place, measure(*place)) for place in places)
+        return
+    with ProcessPoolExecutor(jobs, get_context("spawn")) as pool:
+        running = {pool.submit(measure, *place): place for place in places}
+        yield from ((running[done], done.result()) for done in as_completed(running))
+
+
+def read_kept(path: Path, keys: Sequence[str], has_empty_texts: bool = False) -> pd.DataFrame:
+    """Read the results that are there; no lines if there is no file yet."""
+    if not path.exists():
+        return pd.DataFrame(columns=[*keys])
     kept = pd.read_csv(path, keep_default_na=not has_empty_texts)
     if absent := [key for key in keys if key not in kept]:
         raise SystemExit(

@@ -20,7 +20,7 @@ from diffjoint.simulate import WORLDS, Entry, World, make_world
 
 PAGE = DOCS / "worlds.md"
 PICTURES = DOCS / "worlds"
-OBSERVED, MEANINGFUL, LOST = "#e9edf2", "#2f6fd0", "#e8a317"
+OBSERVED, MEANINGFUL, LOST, UNKNOWN = "#e9edf2", "#2f6fd0", "#e8a317", "#ffffff"
 N_SHOWN = 160
 NO_DATA = ("mimic-iv-ed",)
 """Worlds that need credentials: their sections are written by hand."""
@@ -38,6 +38,8 @@ def section(entry: Entry, world: World) -> str:
     ]
     if own:
         lines.append(f"{own:,} cells were lost before it was published.")
+    if unknown := int((~world.kind_known).to_numpy().sum()):
+        lines.append(f"Nobody knows whether {unknown:,} more are meaningful; they are not scored.")
     if entry.source:
         got = entry.source.how_to_get
         lines += [f"\n\n*{entry.source.title}.* {got[0].upper()}{got[1:]}"]
@@ -57,13 +59,14 @@ def draw(world: World, path: Path) -> None:
     """Some rows as columns of pixels, those with the same meaningful cells side by side."""
     rows = np.random.default_rng(0).permutation(len(world.truth))[:N_SHOWN]
     meaningful = world.meaningful.to_numpy()[rows]
-    states = np.where(meaningful, 1, np.where(world.lost.to_numpy()[rows], 2, 0))
+    lost, unknown = (part.to_numpy()[rows] for part in (world.lost, ~world.kind_known))
+    states = np.select([meaningful, lost, unknown], [1, 2, 3], 0)
     by_pattern = np.lexsort(meaningful[:, ::-1].T)
     n_columns = states.shape[1]
     figure = Figure(figsize=(8, 0.7 + 0.17 * n_columns), layout="constrained")
     axes = figure.add_subplot()
-    colours = ListedColormap([OBSERVED, MEANINGFUL, LOST])
-    axes.imshow(states[by_pattern].T, cmap=colours, vmin=0, vmax=2, aspect="auto")
+    colours = ListedColormap([OBSERVED, MEANINGFUL, LOST, UNKNOWN])
+    axes.imshow(states[by_pattern].T, cmap=colours, vmin=0, vmax=3, aspect="auto")
     axes.set_yticks(np.arange(n_columns), world.truth.columns, fontsize=7.5)
     axes.set_yticks(np.arange(n_columns + 1) - 0.5, minor=True)
     axes.grid(which="minor", axis="y", color="white", linewidth=1)

@@ -28,7 +28,7 @@ FLOORS = [
         "disguised",
         "spelling",
     },
-    {"sharpen"},
+    {"sharpen", "wrong_calls"},
     {"algorithm", "effort", "inspection"},
     {"checkpoint", "complete", "explain", "history", "inspection_view"},
     {"model", "report"},

@@ -17,10 +17,14 @@ from benchmarks import (
     coverage,
     downstream,
     draws,
+    life_losses,
+    lost,
     pages,
     profiling,
+    real_losses,
     reduced_paper,
     speed,
+    taught,
     worlds,
 )
 from benchmarks.kept import measure_missing
@@ -49,6 +53,14 @@ def test_the_limits_are_measured_for_every_mechanism_and_ratio(tmp_path, capsys)
     assert len(results) == 12
     assert results["ACC"].between(50, 100).all()
     assert "| MNAR | 40 |" in capsys.readouterr().out
+
+
+def test_the_limits_are_measured_under_every_loss_of_life(tmp_path, capsys):
+    bayes_limit.main(["--life", "--quick", "--results", str(tmp_path / "limits.csv")])
+    results = pd.read_csv(tmp_path / "limits.csv")
+    assert len(results) == 10
+    assert results["ACC"].between(40, 100).all()
+    assert "| survey | 30 |" in capsys.readouterr().out
 
 
 def test_runs_that_have_a_result_are_not_made_again(tmp_path):
@@ -218,6 +230,97 @@ def test_columns_below_are_listed():
     life = [{"world": "a", "precision": 0.5, "recall": 0.5, "f1": 0.5, "auc": 0.6, "brier": 0.1}]
     table = calls_columns.in_life_table(pd.DataFrame(life).assign(calibration_error=0.02))
     assert "| a | 50.0 | 50.0 | 50.0 | 60.0 | 0.100 | 0.020 |" in table
+
+
+@FLAT_COLUMNS
+def test_lost_cells_are_measured_with_and_without_labels(tmp_path, capsys):
+    real_losses.main(["--quick", "--results", str(tmp_path)])
+    results = pd.read_csv(tmp_path / "real_losses.csv").set_index("method")
+    assert results.index.tolist() == ["diffjoint", "taught"]
+    assert results[["lost_found", "auc", "meaningful_recall"]].gt(50).all(axis=None)
+    assert results.loc["diffjoint", "acc"] > 50
+    assert np.isnan(results.loc["taught", "acc"]), "it calls cells and has no values"
+    assert "| nhanes-women | taught | not run |" in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        real_losses.main(["--methods", "guessing", "--results", str(tmp_path)])
+
+
+def test_losses_as_in_life_are_measured_with_the_same_code(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(life_losses, "MECHANISMS", ("mcar",))
+    life_losses.main(["--quick", "--methods", "taught", "--results", str(tmp_path)])
+    results = pd.read_csv(tmp_path / "life_losses.csv")
+    assert results[lost.KEYS].to_numpy().tolist() == [["bayesian-network", "mcar", 10, 0, "taught"]]
+    assert "| telco-churn | mcar | 30 | not run |" in capsys.readouterr().out
+    assert set(life_losses.places(["taught"])) < set(life_losses.places(["diffjoint", "taught"]))
+
+
+def line(world, mechanism, method, **scores):
+    by_default = dict.fromkeys((*life_losses.SHARES, "acc", "brier"), 90.0)
+    keys = dict(zip(lost.KEYS, (world, mechanism, 10, 0, method), strict=True))
+    counts = {"n_below": 0, "n_columns_scored": 5, "fit_seconds": 7.2}
+    return keys | by_default | counts | scores
+
+
+def test_what_is_below_the_taught_and_the_limit_is_listed():
+    results = pd.DataFrame(
+        [
+            line("telco-churn", "blocks", "diffjoint", auc=86.5),
+            line("telco-churn", "blocks", "taught"),
+            line("telco-churn", "survey", "diffjoint", auc=88.0),
+            line("bayesian-network", "blocks", "diffjoint", acc=88.0),
+        ]
+    )
+    limits = pd.DataFrame([{"mechanism": "blocks", "ratio": 10, "seed": 0, "ACC": 92, "AUC": 95}])
+    table = life_losses.tables_table(results)
+    assert "| telco-churn | blocks | 10 | 90.0 (90.0) | 86.5 (90.0) |" in table
+    assert "| telco-churn | survey | 10 | 90.0 (not run) | 88.0 (not run) |" in table
+    network = life_losses.network_table(results, limits)
+    assert "| blocks | 10 | 88.0 (92.0) | 90.0 (95.0) |" in network
+    assert "| blocks | 10 | 88.0 (not run) |" in life_losses.network_table(results, limits[:0])
+    said = " ".join(life_losses.notes(results, limits).split())
+    assert "Of 3 comparisons" in said
+    assert "2 are more than 3 points below" in said
+    assert "AUC on telco-churn, blocks at 10% (3.5); ACC on bayesian-network" in said
+
+
+def test_what_was_aimed_at_on_real_losses_and_missed_is_said():
+    good = {"lost_found": 70, "lost_precision": 80, "mean_column_auc": 98, "meaningful_recall": 99}
+    women = line("nhanes-women", "its own", "diffjoint", **good)
+    results = pd.DataFrame([women, women | {"seed": 1, "n_below": 2, "lost_precision": 60}])
+    assert (
+        "| nhanes-women | diffjoint | 70.0 | 70.0 | 98.0 | 99.0 | 5 | 2 | 90.000 | 7 |"
+        in real_losses.table(results)
+    )
+    said = " ".join(real_losses.notes(results).split())
+    assert said == (
+        "Aimed at and missed: precision of lost on nhanes-women (by 5.0 points); no column clearly "
+        "below on nhanes-women (2 are)."
+    )
+    assert real_losses.notes(results.assign(method="taught")) == ""
+
+
+def test_a_taught_classifier_learns_what_decides_and_else_says_the_share():
+    """D2 is learnt; of 60 train rows too few cells of C1 are lost, and it gets its share."""
+    large, small = bayesian_network(2_000, 500, loss_rate=0.2), bayesian_network(60, 40)
+    likely = taught.TaughtClassifier().fit(large).probability(large)
+    assert lost.lost_scores(large.test, likely > 0.5, likely)["mean_column_auc"] > 0.85
+    assert (likely.to_numpy()[large.test.observed_table.notna().to_numpy()] == 0).all()
+    few = taught.TaughtClassifier().fit(small)
+    missing = (small.train.meaningful | small.train.lost)["C1"]
+    assert few.shares_["C1"] == small.train.meaningful["C1"][missing].mean()
+    at = small.test.observed_table["C1"].isna()
+    assert (few.probability(small)["C1"][at] == few.shares_["C1"]).all()
+
+
+def test_places_are_measured_at_once_in_other_processes(tmp_path):
+    """What is measured is what a text says: another process has that function at hand."""
+    wanted = [('[{"a": 1}]',), ('[{"a": 2}, {"a": 3}]',), ('[{"a": 1}]',)]
+    path = tmp_path / "results.csv"
+    found = measure_missing(wanted, ["text"], path, json.loads, jobs=2)
+    assert sorted(found["a"]) == [1, 2, 3]
+    assert measure_missing(wanted, ["text"], path, json.loads).equals(found), (
+        "nothing is measured again"
+    )
 
 
 def test_named_columns_are_counted_and_results_kept(tmp_path, monkeypatch, capsys):

@@ -435,6 +435,13 @@ def test_the_demo_shows_before_and_after(tmp_path, monkeypatch, capsys):
     assert (tmp_path / "demo" / "report.html").exists()
 
 
+def test_simulate_loses_cells_as_in_life(tmp_path):
+    asked = ["--rows", 200, "--mechanism", "survey", "--ratio", 20, "--out", tmp_path / "world"]
+    assert run("simulate", "bayesian-network", *asked) == 0
+    expected = bayesian_network(140, 60, mechanism="survey", loss_rate=0.2).observed_table
+    pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "world" / "observed.csv"), expected)
+
+
 def test_simulate_impute_and_score(tmp_path, capsys):
     world = tmp_path / "world"
     asked = ["--rows", 200, "--mechanism", "mar", "--ratio", 20, "--seed", 1, "--out", world]
@@ -606,6 +613,22 @@ def test_constants_bounds_and_a_self_check_can_be_asked_for(survey_file, tmp_pat
     shown = capsys.readouterr().err
     assert "Hidden cells, filled again" in shown
     assert "loss rate x 1.5" in shown
+
+
+@pytest.mark.parametrize("quietly", [[], ["-q"]])
+@pytest.mark.filterwarnings("ignore::diffjoint.errors.UntypicalWarning")
+def test_calls_that_are_often_wrong_are_warned_of(
+    quietly, survey_file, tmp_path, capsys, monkeypatch
+):
+    monkeypatch.setattr("diffjoint.verdict.MOST_FALSE", -1.0)
+    options = ["-m", "commute", "--report", tmp_path / "report.html", "--self-check", *quietly]
+    assert run("impute", survey_file, tmp_path / "out.csv", *options, *SETTINGS) == 0
+    shown = capsys.readouterr().err
+    assert shown.count("Warning: Do not trust the calls of commute: ") == 1
+    assert "set --loss-rate if you know" in shown
+    assert ("Of 100 lost cells" in shown) == (not quietly)
+    if not quietly:
+        assert shown.index("Do not trust") < shown.index("Of 100") < shown.index("Hidden cells")
 
 
 @pytest.mark.parametrize(

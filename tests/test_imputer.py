@@ -148,7 +148,8 @@ def test_as_an_indicator_in_polars_and_arrays(survey):
     assert out.columns[-2:] == ["age_meaningful", "town_meaningful"]
     numbers = np.where(np.random.default_rng(0).random((50, 2)) < 0.2, np.nan, 1.5)
     numbers[:, 0] += np.arange(50)
-    array = imputer(mm_columns=[0], mm_output="indicator").fit_transform(numbers)
+    options = {"mm_columns": [0], "mm_output": "indicator", "checkboxes": "fill"}
+    array = imputer(**options).fit_transform(numbers)
     assert array.shape == (50, 3)
     assert not np.isnan(array).any()
 
@@ -300,7 +301,7 @@ def test_no_global_generator_is_touched(survey):
     ],
 )
 def test_small_and_odd_tables_work(table):
-    fitted = imputer(mm_columns=["a"]).fit(table)
+    fitted = imputer(mm_columns=["a"], checkboxes="fill").fit(table)
     out = fitted.transform(table)
     np.testing.assert_array_equal(out.isna(), fitted.predict_mm(table))
 

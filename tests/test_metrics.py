@@ -11,6 +11,7 @@ from diffjoint.metrics import (
     lost_accuracy,
     lost_errors,
     lost_left_empty,
+    lost_scores,
     mm_scores,
     mm_scores_by_column,
     rarity_weighted_f1,
@@ -46,6 +47,51 @@ def test_scores_computed_by_hand(world):
 def test_calling_nothing_scores_zero_not_an_error(world):
     nothing = pd.DataFrame(False, index=range(4), columns=["c", "d"])
     assert mm_scores(world, nothing) == {"precision": 0.0, "recall": 0.0, "f1": 0.0}
+
+
+@pytest.fixture
+def survey():
+    """Column d: 10 meaningful, 10 lost, 1 of unknown kind; e: 9 meaningful, 10 lost, 2 observed."""
+    d = pd.Series(["meaningful"] * 10 + ["lost"] * 10 + ["unknown"])
+    e = pd.Series(["meaningful"] * 9 + ["lost"] * 10 + ["observed"] * 2)
+    kinds = pd.DataFrame({"d": d, "e": e})
+    return World(
+        name="hand-made",
+        seed=0,
+        truth=pd.DataFrame("x", index=d.index, columns=kinds.columns).where(kinds == "observed"),
+        meaningful=kinds == "meaningful",
+        lost=kinds == "lost",
+        mm_columns=["d", "e"],
+        column_kinds=dict.fromkeys("de", "categorical"),
+        is_train=np.zeros(21, dtype=bool),
+    )
+
+
+def test_lost_cells_are_scored_by_hand(survey):
+    """In d 8 of 10 meaningful and 6 of 10 lost are right; in e all are called meaningful."""
+    called = pd.DataFrame({"d": [True] * 8 + [False] * 8 + [True] * 4 + [False], "e": True})
+    scores = lost_scores(survey, called, called.astype(float))
+    assert scores["lost_found"] == 6 / 20
+    assert scores["lost_precision"] == 6 / 8, "the cell of unknown kind does not count"
+    assert scores["meaningful_recall"] == 17 / 19
+    assert scores["n_columns_scored"] == 1, "e has 9 meaningful cells, one too few"
+    pairs_in_order, ties = 8 * 6, 8 * 4 + 2 * 6
+    assert scores["mean_column_auc"] == pytest.approx((pairs_in_order + ties / 2) / 100)
+
+
+def test_without_a_call_of_lost_its_precision_is_not_a_number(survey):
+    everything = pd.DataFrame(True, index=range(21), columns=["d", "e"])
+    scores = lost_scores(survey, everything, everything.astype(float))
+    assert np.isnan(scores["lost_precision"])
+    assert (scores["lost_found"], scores["meaningful_recall"]) == (0.0, 1.0)
+    none_scored = lost_scores(replace(survey, mm_columns=["e"]), everything, everything)
+    assert np.isnan(none_scored["mean_column_auc"])
+    assert none_scored["n_columns_scored"] == 0
+
+
+def test_a_cell_of_unknown_kind_is_no_false_alarm(survey):
+    called = survey.meaningful | ~survey.kind_known
+    assert mm_scores(survey, called)["precision"] == 1.0
 
 
 def test_a_token_is_right_if_its_state_is(world):

@@ -131,7 +131,7 @@ def test_numbers_whose_spread_overflows_are_refused():
 
 def test_a_constant_is_filled_with_itself():
     frame = pd.DataFrame({"a": [1e-9, 1e-9, None, None], "b": [0.5, None, 0.25, 1.5]})
-    assert imputer().fit_transform(frame)["a"].tolist() == [1e-9] * 4
+    assert imputer(checkboxes="fill").fit_transform(frame)["a"].tolist() == [1e-9] * 4
     as_number = imputer(column_kinds={"a": "continuous"}).fit_transform(frame)
     assert as_number["a"].tolist() == [1e-9] * 4
 

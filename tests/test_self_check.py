@@ -1,6 +1,7 @@
 """What a table says of itself, on tables whose truth is known here."""
 
 import json
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -12,7 +13,9 @@ from diffjoint import SelectiveImputer, SelfCheck, self_check
 from diffjoint.detect import learn_evidence
 from diffjoint.errors import InputError
 from diffjoint.progress import Silence
-from diffjoint.verdict import on_missing, on_values
+from diffjoint.simulate import household_survey
+from diffjoint.verdict import alarm, on_missing, on_values, on_wrong_calls
+from diffjoint.wrong_calls import find_wrong_calls, gone_together
 from tests.conftest import TINY, TINY_INPAINT
 
 
@@ -63,13 +66,120 @@ def test_p_missing_is_held_against_who_is_missing(checked):
     assert found["found"] == table["spouse"].isna().mean()
     assert found["said"] == pytest.approx(found["found"], abs=0.03)
     assert found["calibration_error"] < 0.08
-    # A tenth of the rows do not say who is married: there, missing most likely is meaningful.
-    assert 0.05 < found["false_calls"] < 0.2
+    assert found["false_calls"] == check.wrong_calls["false_calls"].iloc[0]
     bins = check.bins
     assert bins["n_cells"].sum() == len(table)
     np.testing.assert_allclose(
         (bins["found"] * bins["n_cells"]).sum(), table["spouse"].isna().sum()
     )
+
+
+def test_the_share_of_wrong_calls_comes_first(checked):
+    check = checked[2]
+    assert check.verdicts[0] == str(check).splitlines()[0] == on_wrong_calls(check.wrong_calls)
+
+
+def test_wrong_calls_by_their_own_probabilities_are_those_on_the_other_side(checked):
+    imputer, table, check = checked
+    likely = imputer.predict_mm_proba(table)["spouse"][table["spouse"].isna()]
+    found = check.wrong_calls.iloc[0]
+    assert found["n_missing"] == len(likely)
+    assert found["expected_wrong"] == pytest.approx(np.minimum(likely, 1 - likely).mean())
+    assert found["n_shown"] == table["spouse"].notna().sum()
+
+
+def wrong_of(**columns):
+    """Wrong calls of columns that have enough of everything."""
+    usual = {"n_missing": 50, "expected_wrong": 0.02, "n_shown": 50, "false_calls": 0.1}
+    return pd.DataFrame({"column": ["a", "b"], **usual, "n_lost": 20.0} | columns)
+
+
+def test_wrong_calls_are_counted_by_the_hundred():
+    told = on_wrong_calls(wrong_of(false_calls=[0.31, 0.01], n_lost=[10.0, 20.0]))
+    assert told == (
+        "Of 100 lost cells about 11 would be kept as NA by mistake (worst: a, 31 of 100). "
+        "By their own probabilities, 2 of 100 calls on missing cells are wrong."
+    )
+    assert on_wrong_calls(wrong_of(false_calls=0.0, expected_wrong=0.001)) == (
+        "Of 100 lost cells none would be kept as NA by mistake. "
+        "By their own probabilities, fewer than 1 of 100 calls on missing cells is wrong."
+    )
+
+
+def test_too_few_cells_to_tell_is_not_said_to_be_untrustworthy():
+    some = wrong_of(n_shown=[50, 3], false_calls=[0.1, 1.0])
+    assert on_wrong_calls(some).startswith(
+        "Of 100 lost cells about 10 would be kept as NA by mistake. Too few observed cells to tell "
+        "in b."
+    )
+    few = wrong_of(n_shown=3, n_missing=2, false_calls=1.0, expected_wrong=0.5)
+    assert on_wrong_calls(few).count("oo few") == 2
+    assert alarm(some) == alarm(few) == ""
+
+
+@pytest.mark.parametrize("often", [{"false_calls": [0.1, 0.26]}, {"expected_wrong": [0.1, 0.21]}])
+def test_calls_that_are_often_wrong_raise_an_alarm(checked, often):
+    assert alarm(wrong_of()) == checked[2].alarm == ""
+    check = replace(checked[2], wrong_calls=wrong_of(**often))
+    assert check.alarm.startswith("Do not trust the calls of b: ")
+    assert check.verdicts[:2] == (check.alarm, on_wrong_calls(check.wrong_calls))
+    assert str(check).startswith(f"{check.alarm}\n\nOf 100 lost cells")
+    nothing_called = check.wrong_calls.assign(n_missing=0)
+    assert alarm(nothing_called) == ""
+
+
+def survey_of(mechanism, loss_rate):
+    """A survey's wrong calls as the table tells them, and the share of lost cells kept in truth."""
+    world = household_survey(1_000, mechanism=mechanism, loss_rate=loss_rate)
+    imputer = SelectiveImputer(world.mm_columns, imputer=SimpleImputer(), random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        imputer.fit(world.observed_table)
+    observation, belief = imputer._observe(imputer._fitted_on), imputer._model.belief
+    folds = belief.evidence.judges(observation.values)
+    rng = np.random.default_rng(0)
+    wrong = find_wrong_calls(observation, imputer._model.space, belief, folds, 0.5, rng)
+    kept = imputer.predict_mm(world.observed_table)[world.mm_columns]
+    lost = (world.lost & ~world.meaningful)[world.mm_columns]
+    return wrong, kept.to_numpy()[lost.to_numpy()].mean()
+
+
+def share_kept(wrong):
+    return np.average(wrong["false_calls"], weights=wrong["n_lost"])
+
+
+def test_independent_losses_are_kept_as_often_as_is_said():
+    wrong, truth = survey_of("mcar", 0.2)
+    assert share_kept(wrong) == pytest.approx(truth, abs=0.06)
+
+
+@pytest.mark.parametrize("mechanism", ["survey", "break-off"])
+def test_losses_that_come_together_are_recognised_and_that_is_said(mechanism):
+    wrong, truth = survey_of(mechanism, 0.1)
+    assert truth < 0.15
+    assert share_kept(wrong) == pytest.approx(truth, abs=0.15)
+    assert not alarm(wrong)
+
+
+def test_cells_are_hidden_that_go_missing_with_lost_ones():
+    rng = np.random.default_rng(0)
+    lost = rng.random(4_000) < 0.2
+    alone, beside = rng.random(4_000) < 0.3, lost & (rng.random(4_000) < 0.9)
+    gaps = np.stack([lost, beside, alone], axis=1)
+    hidden = gone_together(gaps, np.zeros(4_000), 0, rng)
+    assert hidden.shape == ((~lost).sum(), 3)
+    shown = gaps[~lost] | hidden
+    assert shown[:, 1].mean() == pytest.approx(0.9, abs=0.03), "as often as beside lost cells"
+    assert shown[:, 2].mean() == pytest.approx(0.3, abs=0.03), "independent losses stay as they are"
+
+
+def test_gaps_of_cells_that_are_meaningful_are_not_taken_for_company():
+    rng = np.random.default_rng(0)
+    meaningful, lost = rng.random(2_000) < 0.3, rng.random(2_000) < 0.1
+    gaps = np.stack([meaningful | lost, meaningful], axis=1)
+    assert not gone_together(gaps, meaningful * 1.0, 0, rng)[:, 1].any()
+    never = np.zeros(2_000, dtype=bool)
+    assert not gone_together(np.stack([never, lost], axis=1), np.zeros(2_000), 0, rng).any()
 
 
 def test_calls_are_made_again_under_other_assumptions(checked):
@@ -100,10 +210,12 @@ def test_it_reads_as_a_page(checked):
     assert "better than mean or mode in" in page
     assert "loss rate x 1.5" in page
     assert "hidden at random" in page
+    assert "as if they had been lost together with the cells that go missing with them" in page
 
 
 def test_the_same_state_hides_the_same_cells(checked):
-    table = checked[1]
+    imputer, table, check = checked
+    pd.testing.assert_frame_equal(imputer.self_check(table).wrong_calls, check.wrong_calls)
     few = SelectiveImputer([], imputer=SimpleImputer()).fit(table)
     first, again = few.self_check(table), few.self_check(table)
     other = few.self_check(table, random_state=1)
@@ -194,13 +306,14 @@ def test_a_column_of_noise_is_not_better_than_its_mean(checked):
 
 
 def test_the_verdict_names_columns_not_to_be_trusted(checked):
+    wrong, values, missing, calls = checked[2].verdicts
+    assert wrong.startswith("Of 100 lost cells about ")
+    assert "; not in " in values
+    assert "noise" in values
+    assert "do not trust" in values
+    assert missing.startswith("P(missing), which calls rest on, is calibrated")
+    assert calls.startswith("Calls are")
     verdicts = checked[2].verdicts
-    assert "; not in " in verdicts[0]
-    assert "noise" in verdicts[0]
-    assert "do not trust" in verdicts[0]
-    assert verdicts[1].startswith("P(missing), which calls rest on, is calibrated")
-    assert "observed cells of spouse, had they been lost" in verdicts[1]
-    assert verdicts[2].startswith("Calls are")
     assert all(verdict in str(checked[2]) for verdict in verdicts)
 
 
@@ -237,17 +350,21 @@ def test_columns_in_which_nothing_is_missing_are_not_called_untrustworthy(checke
         "sign."
     )
     nothing = imputer.self_check(table[whole])
-    assert nothing.verdicts[0] == "No cell is missing, so that no value was filled in."
+    assert nothing.verdicts[:2] == (
+        "No cell may be meaningful, so that no call can be wrong.",
+        "No cell is missing, so that no value was filled in.",
+    )
 
 
 def test_names_with_commas_are_told_apart():
     frame = pd.DataFrame({"column": ["a, b", "c"], "n_cells": 50, "is_better": False})
     frame["n_missing"] = 5
     assert on_values(frame).endswith('not in "a, b", c: do not trust their values.')
-    off = pd.DataFrame(
-        {"column": ["a, b"], "calibration_error": 0.3, "by_chance": 0.0, "false_calls": 0.0}
-    )
+    off = pd.DataFrame({"column": ["a, b"], "calibration_error": 0.3, "by_chance": 0.0})
     assert '""' not in on_missing(off)
+    assert '(worst: "a, b", 40 of 100)' in on_wrong_calls(
+        wrong_of(column=["a, b", "c"], false_calls=[0.4, 0.0])
+    )
 
 
 def test_new_rows_are_checked_by_what_fit_had_learnt(checked):
@@ -256,7 +373,7 @@ def test_new_rows_are_checked_by_what_fit_had_learnt(checked):
     new = imputer.self_check(table_of(30, seed=1))
     assert any("not those of fit" in note for note in new.notes)
     assert new.calls["change"].str.contains("threshold").all()
-    assert "seed" not in new.verdicts[2]
+    assert "seed" not in new.verdicts[-1]
     follows = imputer.self_check(table_of(300, seed=2)).values.set_index("column").loc["follows"]
     assert follows["is_better"]
 
@@ -273,7 +390,7 @@ def test_a_wrapped_imputer_is_checked_where_a_level_is_never_seen(monkeypatch):
     table = table_of(400)
     table["rare"] = np.where(np.arange(400) == 7, "once", None)
     imputer = SelectiveImputer(["spouse", "rare"], imputer=SimpleImputer(), random_state=0)
-    with pytest.warns(UserWarning, match="judged by how often"):
+    with pytest.warns(UserWarning, match="from how often the column is missing"):
         imputer.fit(table)
     monkeypatch.setattr(self_check, "MOST_ROWS", 50)
     scores = imputer.self_check(table).values.set_index("column")
@@ -308,7 +425,9 @@ def test_the_work_of_a_check_is_as_much_as_was_said(checked):
 
 def test_a_check_is_plain_data(checked):
     plain = json.loads(json.dumps(checked[2].to_dict()))
-    assert list(plain) == ["verdicts", "values", "missing", "bins", "calls", "notes"]
+    tables = ["wrong_calls", "values", "missing", "bins", "calls"]
+    assert list(plain) == ["alarm", "verdicts", *tables, "notes"]
+    assert plain["wrong_calls"][0]["column"] == "spouse"
     assert plain["values"][0]["column"] == "x"
 
 

@@ -62,6 +62,14 @@ def test_train_and_test_rows_have_files_of_their_own(tmp_path):
     assert facts["mechanism"] == {"name": "mcar", "loss_rate": 0.1, "drivers": []}
 
 
+def test_a_survey_is_described_by_the_names_of_its_columns(tmp_path):
+    save_world(bayesian_network(70, 30, mechanism="survey"), tmp_path)
+    about = json.loads((tmp_path / "world.json").read_text())["mechanism"]
+    assert about["name"] == "survey"
+    assert list(about["rates"]) == ["C1", "C2", "D1", "D2", "D3"]
+    assert [name for block in about["blocks"] for name in block["columns"]] == list(about["rates"])
+
+
 def test_a_value_that_reads_none_is_not_taken_for_an_empty_cell(tmp_path):
     text = pd.DataFrame({"veneer": ["None", "Brick", "None", "", "Stone"], "x": list("abcde")})
     world = labelled_world("mine", text, text == "", numbers={}, seed=0)
@@ -71,6 +79,19 @@ def test_a_value_that_reads_none_is_not_taken_for_an_empty_cell(tmp_path):
     assert "None" not in na_values_of(again)
     completed = read_completed(again, str(tmp_path / "observed.csv"))
     assert observed_changed(again, completed).sum() == 0
+
+
+def test_a_cell_of_unknown_kind_comes_back_as_one(tmp_path):
+    text = pd.DataFrame({"a": ["", "?", "-", "x"], "b": list("wxyz")})
+    world = labelled_world(
+        "mine", text, text == "", gone=text == "?", unknown=text == "-", numbers={}, seed=0
+    )
+    assert world.kind_known["a"].tolist() == [True, True, False, True]
+    save_world(world, tmp_path / "world")
+    labels = pd.read_csv(tmp_path / "world" / "labels.csv")
+    assert labels["a"].tolist() == ["meaningful", "lost", "unknown", "observed"]
+    back = read_world(tmp_path / "world")
+    assert back.kind_known["a"].tolist() == world.kind_known["a"].tolist()
 
 
 def test_rows_in_another_order_are_noticed(network):

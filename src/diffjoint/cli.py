@@ -46,7 +46,7 @@ from diffjoint.files import (
     read_file,
     write_file,
 )
-from diffjoint.imputer import Imputation, SelectiveImputer, load
+from diffjoint.imputer import Imputation, SelectiveImputer, load, understand
 from diffjoint.inspection import MOST_ROWS, inspect
 from diffjoint.inspection_view import next_commands, show_inspection
 from diffjoint.metrics import lost_accuracy, lost_errors, mm_scores_by_column, token_accuracy
@@ -54,8 +54,8 @@ from diffjoint.persist import check_writable
 from diffjoint.progress import ProgressBar, Silence
 from diffjoint.search import AUTO
 from diffjoint.self_check import SelfCheck
-from diffjoint.simulate import WORLDS, World, make_world
-from diffjoint.table import Schema, infer_schema, open_table, read_reasons, searched_by_codes
+from diffjoint.simulate import MECHANISM_NAMES, WORLDS, World, make_world
+from diffjoint.table import Schema, open_table, read_reasons, searched_by_codes
 from diffjoint.world_files import (
     check_new,
     na_values_of,
@@ -85,12 +85,13 @@ BY_OPTIONS: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (BARE + r"column_kinds=\{((?:'[^']*': '[^']*'(?:, )?)+)(\.\.\.)?\}", _kinds),
     (BARE + r"reason_codes=\{'([^':]*)': \{'([^']*)': '(\w+)'\}\}", r"--code '\1: \2=\3'"),
     (BARE + r"reason_codes=\{'([^']*)': \{'([^']*)': '(\w+)'\}\}", r"--code '`\1`: \2=\3'"),
-    (BARE + r"(mm_columns|detector|preset|unseen|mm_output)='(\w+)'", r"--\1 \2"),
+    (BARE + r"(mm_columns|detector|preset|unseen|mm_output|checkboxes)='(\w+)'", r"--\1 \2"),
     (BARE + r"(sampler)='(\w+)'", r"--set \1=\2"),
     (BARE + r"column_kinds\b", "--kind"),
     (BARE + r"reason_codes\b", "--code"),
     (BARE + r"(loss_rate|mm_columns|memory_limit|mm_output|mm_fill)\b", r"--\1"),
     (BARE + r"bounds(?=\[| names)", r"--bounds"),
+    (BARE + r"checkboxes(?= must)", "--checkboxes"),
     (BARE + r"n_threads\b", "--threads"),
     (r"(?<=--)(\w+)_(\w+)", r"\1-\2"),
     (r"\bPass names from X\.columns\.", "Take names from its header."),
@@ -250,8 +251,9 @@ SelfCheckOption = Annotated[
     typer.Option(
         "--self-check",
         metavar="",
-        help="Say what to trust, here and in the report: hide cells that are there and fill them "
-        "again, and call cells under other assumptions. Takes no longer than the fit.",
+        help="Say what to trust, here and in the report: how many calls would be wrong; hide cells "
+        "that are there and fill them again, and call cells under other assumptions. Takes no "
+        "longer than the fit.",
     ),
 ]
 Set = Annotated[
@@ -263,7 +265,16 @@ Kinds = Annotated[
     _repeated(
         "--kind",
         "COLUMN=KIND",
-        "Correct a column's kind: continuous, integer, categorical, datetime or pass-through",
+        "Correct a column's kind: continuous, integer, categorical, checkbox, datetime or "
+        "pass-through",
+    ),
+]
+CheckboxesOption = Annotated[
+    str,
+    typer.Option(
+        "--checkboxes",
+        help="Columns that hold one value or nothing: keep (an empty cell is a box not ticked, and "
+        "stays empty) or fill.",
     ),
 ]
 NaValues = Annotated[
@@ -353,6 +364,7 @@ def _main(
 def inspect_file(
     source: In,
     kinds: Kinds = None,
+    checkboxes: CheckboxesOption = "keep",
     na_values: NaValues = None,
     encoding: Encoding = "utf-8",
     rows: Annotated[
@@ -371,8 +383,15 @@ def inspect_file(
     chosen = dict(_pair("--kind", text) for text in kinds or [])
     carried = dict.fromkeys(file.carried, "pass-through")
     with nullcontext(Silence()) if quiet or as_json else ProgressBar(console) as progress:
-        found = inspect(file.table, {**carried, **chosen}, most_rows=rows, progress=progress)
+        found = inspect(
+            file.table,
+            {**carried, **chosen},
+            checkboxes=checkboxes,  # type: ignore[arg-type]
+            most_rows=rows,
+            progress=progress,
+        )
     given = [part for text in kinds or [] for part in ("--kind", text)]
+    given += ["--checkboxes", checkboxes] if checkboxes != "keep" else []
     given += ["--encoding", encoding] if encoding != "utf-8" else []
     tokens = NA_VALUES if na_values is None else tuple(na_values.split(","))
     commands = next_commands(found, file, source, given, tokens)
@@ -381,7 +400,7 @@ def inspect_file(
         typer.echo(json.dumps({**found.to_dict(), "next": following}, indent=2))
         return
     screen = Console()
-    show_inspection(found, screen)
+    show_inspection(found, screen, _by_options)
     for why, command in commands:
         screen.print(f"\n{why}:", style="bold", markup=False, highlight=False)
         screen.print(f"  {command}", markup=False, highlight=False, soft_wrap=True)
@@ -415,6 +434,7 @@ def impute(
     codes: Codes = None,
     settings: Set = None,
     kinds: Kinds = None,
+    checkboxes: CheckboxesOption = "keep",
     na_values: NaValues = None,
     encoding: Encoding = "utf-8",
     mm_output: MMOutputOption = "na",
@@ -446,6 +466,7 @@ def impute(
         loss_rate,
         preset=preset,
         detector=detector,
+        checkboxes=checkboxes,
         mm_output=mm_output,
         mm_fill=_mm_fill(file, mm_fill),
         bounds=_bounds(bounds),
@@ -478,6 +499,7 @@ def fit(
     codes: Codes = None,
     settings: Set = None,
     kinds: Kinds = None,
+    checkboxes: CheckboxesOption = "keep",
     na_values: NaValues = None,
     encoding: Encoding = "utf-8",
     mm_output: MMOutputOption = "na",
@@ -507,6 +529,7 @@ def fit(
         loss_rate,
         preset=preset,
         detector=detector,
+        checkboxes=checkboxes,
         mm_output=mm_output,
         mm_fill=_mm_fill(file, mm_fill),
         bounds=_bounds(bounds),
@@ -557,7 +580,7 @@ def transform(
         imputer.set_params(unseen=unseen)
     file = _read(source, na_values, encoding, imputer.schema_, imputer.reason_codes)
     for doubt in imputer.doubts_:
-        _say(f"Doubt that fit had: {doubt}", quiet)
+        _say(f"Doubt that fit had: {_by_options(doubt)}", quiet)
     known = _decided(decisions, file)
     result = imputer.impute(file.table, **known)
     _write_review(imputer, result, file, review, known)
@@ -598,7 +621,9 @@ def simulate(
     ] = None,
     mechanism: Annotated[
         str | None,
-        typer.Option(help="How cells get lost: mcar, mar, mnar or none.  [default: mcar]"),
+        typer.Option(
+            help=f"How cells get lost: {', '.join(MECHANISM_NAMES)} or none.  [default: mcar]"
+        ),
     ] = None,
     ratio: Annotated[
         float | None, typer.Option(help="Percent of the cells to lose.  [default: 10]")
@@ -743,7 +768,7 @@ def _fitted(
         **dict(_setting(text) for text in settings or []),
         **params,
     )
-    _show_schema(imputer, file, quiet)
+    _show_schema(imputer, file, known, quiet)
     _show_codes(file, quiet)
     imputer.fit(file.table, **known)
     _show_evidence(imputer, quiet)
@@ -942,11 +967,12 @@ def _write_results(
     for path, table in sides:
         if path is not None:
             write_file(path, table)
+    boxes = f" ({result.n_unticked:,} of these not ticked)" if result.n_unticked else ""
     left = f", {result.n_left:,} left in columns carried along" if result.n_left else ""
     where = "--review FILE lists them" if review is None else f"see {review}"
     doubtful = f" {result.n_review:,} of these are doubtful: {where}." if result.n_review else ""
     _say(
-        f"{result.n_observed:,} cells observed, {result.n_kept:,} kept as NA, "
+        f"{result.n_observed:,} cells observed, {result.n_kept:,} kept as NA{boxes}, "
         f"{result.n_imputed:,} imputed{left}.{doubtful} Wrote {out}.",
         quiet,
     )
@@ -986,7 +1012,9 @@ def _self_check(
 ) -> SelfCheck:
     """What to trust, said here and, if there is one, in the report."""
     check = imputer.self_check(file.table, **known)
-    _say(str(check), quiet)
+    warning = f"Warning: {_by_options(check.alarm)}" if check.alarm else ""
+    _say(f"{warning}{str(check).removeprefix(check.alarm)}", quiet)
+    _say(warning, not quiet or not warning)  # a report that nobody has opened warns of nothing
     return check
 
 
@@ -1004,17 +1032,19 @@ def _write_review(
     write_file(path, table.drop(columns="index") if isinstance(table, pd.DataFrame) else table)
 
 
-def _show_schema(imputer: SelectiveImputer, file: TableFile, quiet: bool) -> None:
+def _show_schema(
+    imputer: SelectiveImputer, file: TableFile, known: Mapping[str, Any], quiet: bool
+) -> None:
     """The columns as understood, before the work: a wrong kind is cheap to correct now."""
     if quiet:
         return
-    table, labels = read_reasons(open_table(file.table), imputer.reason_codes)
-    schema = infer_schema(table, imputer.column_kinds)
+    table, schema = understand(imputer, open_table(file.table), **known)
+    _, labels = read_reasons(open_table(file.table), imputer.reason_codes)
     by_code = searched_by_codes(table, imputer.reason_codes, labels)
     searched = {
         *([] if imputer.mm_columns == AUTO else imputer.mm_columns or []),
         *(imputer.rules or {}),
-        *(table.names[i] for i in by_code),
+        *(table.names[i] for i in by_code if not schema.columns[i].is_checkbox),
     }
     shown = RichTable("column", "kind", "values", "empty", "searched", box=None, pad_edge=False)
     for i, (name, kind, values) in enumerate(schema.rows()):
@@ -1073,12 +1103,13 @@ def _world_asked_for(
     if mechanism == "none" and ratio is not None:
         raise InputError("--mechanism none loses nothing; leave out --ratio, or the mechanism.")
     if name in WORLDS and WORLDS[name].own_losses and (mechanism, ratio) != (None, None):
+        without = name.removesuffix("-allocated")
+        instead = "" if without == name else f", or take {without}"
         raise InputError(
-            f"{name} has losses of its own; leave out --mechanism and --ratio, or take "
-            f"{name.removesuffix('-allocated')}."
+            f"{name} has losses of its own; leave out --mechanism and --ratio{instead}."
         )
     chosen, percent = (mechanism or "mcar").lower(), 10.0 if ratio is None else ratio
-    check_choice("--mechanism", chosen, ("mcar", "mar", "mnar", "none"))
+    check_choice("--mechanism", chosen, (*MECHANISM_NAMES, "none"))
     if not 0 < percent < 100:
         raise InputError(f"--ratio is a percentage between 0 and 100; got {percent:g}.")
     return make_world(

@@ -9,7 +9,15 @@ import numpy as np
 from diffjoint.arrays import Cells, Values
 from diffjoint.errors import InputError
 from diffjoint.state import JointSpace
-from diffjoint.table import Schema, Table, fill_column, fill_constant, with_cells
+from diffjoint.table import (
+    TICKED,
+    Schema,
+    Table,
+    fill_column,
+    fill_constant,
+    with_cells,
+    without_cells,
+)
 
 MMOutput = Literal["na", "category", "indicator"]
 
@@ -39,15 +47,19 @@ def complete(
     for j, position in enumerate(schema.modelled_positions):
         kept = gaps[:, j] & meaningful[:, j] & (j not in indicated or j in constants)
         fill = np.flatnonzero(gaps[:, j] & ~kept)
-        series = table.column(position)
-        series = fill_column(series, schema.columns[position], fill, values[fill, j])
+        series, column = table.column(position), schema.columns[position]
+        codes = np.full(len(fill), TICKED) if column.is_checkbox else values[fill, j]
+        series = fill_column(series, column, fill, codes)
         if j in constants:
             rows = np.flatnonzero(kept)
-            series = fill_constant(series, schema.columns[position], rows, constants[j])
+            series = fill_constant(series, column, rows, constants[j])
         else:
             occupied = kept if j in labelled else kept & ~table.missing(position)
             rows = np.flatnonzero(occupied)
-            series = with_cells(series, rows, [mm_label if j in labelled else None] * len(rows))
+            if j in labelled:
+                series = with_cells(series, rows, [mm_label] * len(rows))
+            elif len(rows):
+                series = without_cells(series, rows)
         columns[int(position)] = series
     completed = table.rebuilt(columns)
     if not indicated:
@@ -88,15 +100,12 @@ def spread(cells: Values | Cells, table: Table, schema: Schema) -> Any:
 
 
 def _mm_places(space: JointSpace, mm_output: MMOutput) -> tuple[list[int], list[int]]:
-    """Searched columns whose meaningful cells get a level, and those that get an indicator."""
+    """Columns whose meaningful cells get a level, and those that get an indicator."""
     if mm_output == "na":
         return [], []
-    is_text = {
-        j: all(isinstance(v, str) for v in space.schema.modelled[j].levels) for j in space.mm
-    }
+    columns, kept = space.schema.modelled, space.kept
+    is_text = {j: all(isinstance(v, str) for v in columns[j].levels) for j in kept}
     labelled = [
-        j
-        for j in space.mm
-        if mm_output == "category" and space.schema.modelled[j].is_categorical and is_text[j]
+        j for j in kept if mm_output == "category" and columns[j].is_categorical and is_text[j]
     ]
-    return labelled, [j for j in space.mm if j not in labelled]
+    return labelled, [j for j in kept if j not in labelled]

@@ -16,7 +16,7 @@ from diffjoint.arrays import Cells, Values
 from diffjoint.detect import Belief
 from diffjoint.errors import InputError
 from diffjoint.state import JointSpace, Observation
-from diffjoint.table import Schema, Table, cells_of, open_table
+from diffjoint.table import UNTICKED, Schema, Table, cells_of, open_table
 
 Band = tuple[float, float]
 REVIEW_BAND: Band = (0.2, 0.8)
@@ -88,6 +88,10 @@ class Explanation:
         What the other cells of the row add to that, the strongest first.
     rule : str or None
         The rule that makes the call, by what its missing gate was filled with.
+    by_values : float or None
+        P(meaningful | missing) by what the row holds alone, in a table whose cells get lost
+        together: there other losses of the row speak for a loss, and the rates above are about one
+        equation, not exactly.
     """
 
     row: int
@@ -100,6 +104,7 @@ class Explanation:
     base: float
     pushes: tuple[Push, ...]
     rule: str | None = None
+    by_values: float | None = None
 
     @property
     def call(self) -> str:
@@ -136,7 +141,23 @@ class Explanation:
         }
         named = " ".join(f"{side}: {pushes}." for side, pushes in sides.items() if pushes)
         decided = f" Its rule {self.rule!r} decides, by a filled gate." if self.rule else ""
-        return f"{rates} {named or 'Nothing in the row speaks for either.'}{decided}"
+        told = f"{rates}{self._both_views()}"
+        return f"{told} {named or 'Nothing in the row speaks for either.'}{decided}"
+
+    def _both_views(self) -> str:
+        """What values say, and which gaps speak for a loss, where cells get lost together."""
+        if self.by_values is None:
+            return ""
+        lost_too = [
+            str(push.column)
+            for push in self.pushes
+            if push.value is None and push.log_odds <= -WEAKEST_NAMED
+        ]
+        gaps = " No gap elsewhere in the row speaks for a loss."
+        if lost_too:
+            named = " and ".join(lost_too[:MOST_NAMED])
+            gaps = f" Missing too: {named}. That speaks for a common loss."
+        return f" The values of this row say {percent(self.by_values)} meaningful.{gaps}"
 
     def __str__(self) -> str:
         """The whole of it in words."""
@@ -183,7 +204,7 @@ class Asked:
     def _column(self, rows: NDArray[np.intp], column: int) -> Iterator[Explanation]:
         reasons = self.belief.why(self.observation, rows, column)
         rates, likely = reasons.judged, reasons.judged.probability
-        held = [cells_of(self.table.column(k), rows) for k in self.schema.modelled_positions]
+        held = [self._held(k, rows) for k in self.schema.modelled_positions]
         labels = [self.table.labels[k] for k in self.schema.modelled_positions]
         known = self.observation.observed[rows]
         nowhere = np.zeros(self.table.n_rows, dtype=bool)
@@ -206,7 +227,15 @@ class Asked:
                 float(reasons.base[n]),
                 tuple(pushes),
                 rule if waits[row] else None,
+                None if reasons.by_values is None else float(reasons.by_values[n]),
             )
+
+    def _held(self, position: int, rows: NDArray[np.intp]) -> list[Any]:
+        """What some rows hold in a column, None where a cell is missing; a box says so itself."""
+        cells = cells_of(self.table.column(position), rows)
+        if not self.schema.columns[position].is_checkbox:
+            return cells
+        return [UNTICKED if cell is None else cell for cell in cells]
 
 
 def candidate_cells(cells: Cells) -> list[tuple[int, int]]:
@@ -329,6 +358,11 @@ def find_cell(
         raise InputError(
             f"cell names row {row} of {label!r}, which is observed ({_shown(value)}): only missing "
             "cells are explained."
+        )
+    if space.schema.columns[position].is_checkbox:
+        raise InputError(
+            f"cell names row {row} of {label!r}, which is a checkbox: an empty cell is taken for "
+            f"{UNTICKED}, so that there is nothing to explain."
         )
     if column in space.mm:
         kind = "meaningful" if observation.known_meaningful[row, column] else "lost"

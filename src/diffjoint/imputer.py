@@ -61,7 +61,7 @@ from diffjoint.explain import (
 )
 from diffjoint.history import history_entry
 from diffjoint.keys import canonical_order
-from diffjoint.knowledge import Knowledge, check_labels, know
+from diffjoint.knowledge import Knowledge, check_labels, know, open_boxes
 from diffjoint.mm_fill import read_constants
 from diffjoint.model import (
     Model,
@@ -80,12 +80,15 @@ from diffjoint.search import AUTO, not_judged, search
 from diffjoint.self_check import SelfCheck, check_table
 from diffjoint.state import JointSpace, JointState, Observation
 from diffjoint.table import (
+    Checkboxes,
     Labels,
     Schema,
     Table,
     check_observed,
+    check_unticked,
     code_table,
     doubts_on_carried,
+    doubts_on_kept,
     idle_codes,
     infer_schema,
     open_labels,
@@ -122,6 +125,8 @@ class Imputation:
     n_observed, n_kept, n_imputed, n_left : int
         Cells that were there, that are kept as NA (or as ``mm_fill`` says), that were filled, and
         that are empty in columns carried along.
+    n_unticked : int
+        Cells kept as NA that are boxes not ticked.
     n_review : int
         Cells that a person should look at.
     """
@@ -136,6 +141,7 @@ class Imputation:
     n_imputed: int
     n_left: int
     n_review: int
+    n_unticked: int
     _inferred: Aggregated = field(repr=False, compare=False)
     _digest: str = field(repr=False, compare=False)
     _learnt: str = field(repr=False, compare=False)
@@ -187,7 +193,13 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         cell is named.
     column_kinds : dict, optional
         Kind by column label, where the inferred one (see ``schema_``) is wrong: "continuous",
-        "integer", "categorical", "datetime" or "pass-through".
+        "integer", "categorical", "checkbox", "datetime" or "pass-through".
+    checkboxes : {"keep", "fill"}
+        What becomes of columns that hold one value or nothing. "keep": an empty cell means that a
+        box is not ticked. It stays NA, is used to judge and fill other cells as what it is, and
+        counts as no loss. "fill": they are categories, and their cells may be lost like others.
+        A kind in ``column_kinds`` says it for one column; columns in ``mm_columns``, with a rule
+        or with a code that means "meaningful" are no checkboxes.
     unseen : {"error", "missing", "keep"}
         A level in ``transform`` that ``fit`` did not see: refuse it, treat the cell as missing
         (it is imputed or called meaningful), or leave it as it is and out of the model.
@@ -248,7 +260,8 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     Attributes
     ----------
     schema_ : Schema
-        The columns as understood; print it.
+        The columns as understood; print it. Columns of fewer than 20 observed cells, with more
+        missing ones, are passed through unless an option speaks of them.
     mm_columns_ : list
         The searched columns.
     mm_evidence_ : list of dict
@@ -286,6 +299,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     _model: Model
     _on_fit_rows: Aggregated
     _learnt: str
+    _kept_unjudged: tuple[str, ...]
 
     def __init__(
         self,
@@ -300,6 +314,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         rules: Mapping[Any, str] | None = None,
         review_band: Band | None = REVIEW_BAND,
         column_kinds: Mapping[Any, str] | None = None,
+        checkboxes: Checkboxes = "keep",
         unseen: str = "error",
         mm_output: MMOutput = "na",
         mm_label: str = "not applicable",
@@ -345,6 +360,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.rules = rules
         self.review_band = review_band
         self.column_kinds = column_kinds
+        self.checkboxes = checkboxes
         self.unseen = unseen
         self.mm_output = mm_output
         self.mm_label = mm_label
@@ -601,8 +617,10 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     ) -> SelfCheck:
         """What to trust on a table whose truth nobody knows.
 
-        Observed cells are hidden and filled again, P(missing) is held against who is missing, and
-        calls are made again under other thresholds, another seed and other loss rates.
+        How many calls would be wrong is told first, by observed cells that are judged as if they
+        had been lost. Then observed cells are hidden and filled again, P(missing) is held against
+        who is missing, and calls are made again under other thresholds, another seed and other
+        loss rates.
 
         Parameters
         ----------
@@ -632,7 +650,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def doubts_(self) -> tuple[str, ...]:
         """What the calls rest on and the table cannot confirm."""
         check_is_fitted(self)
-        return self._model.belief.doubts if self._model.belief else ()
+        return (*self._kept_unjudged, *(self._model.belief.doubts if self._model.belief else ()))
 
     def sample(
         self,
@@ -674,6 +692,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             "mm": self._model.space.mm,
             "mm_columns": self.mm_columns_,
             "mm_evidence": self.mm_evidence_,
+            "kept_unjudged": self._kept_unjudged,
             "settings": asdict(self.settings_),
             "seed": self._model.seed,
             "history": self.history_,
@@ -756,12 +775,14 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         table = open_table(X)
         validate_data(self, X, reset=True, skip_check_array=True)
         _check_enough_rows(table)
-        without_codes, _ = read_reasons(table, self.reason_codes)
         for doubt in idle_codes(table, self.reason_codes):
             warn(doubt, UntypicalWarning, stacklevel=4)
-        schema = infer_schema(without_codes, self.column_kinds)
+        without_codes, schema = understand(self, table, known_meaningful, known_lost)
         check_observed(without_codes, self._named_columns())
-        for doubt in doubts_on_carried(without_codes, schema, self.column_kinds):
+        check_unticked(without_codes, schema, self._named_columns())
+        kept_unjudged = doubts_on_kept(without_codes, schema, self.column_kinds)
+        carried = doubts_on_carried(without_codes, schema, self.column_kinds)
+        for doubt in (*carried, *kept_unjudged):
             warn(doubt, UntypicalWarning, stacklevel=4)
         schema = with_bounds(schema, without_codes, self.bounds)
         table, coded = read_reasons(table, self.reason_codes, schema)
@@ -779,13 +800,14 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         check_labels(labels, coded, table, schema, space)
         check_output(space, self.mm_output, self.mm_label)
         self._constants(table, space)
-        values = code_table(table, schema, "error")
+        values = open_boxes(code_table(table, schema, "error"), labels, schema)
         gaps = find_gaps(table, values, schema, "error")
         known = know(values, gaps, schema, labels, coded, rules)
         loss_rate = self._loss_rate_by_position(table, schema, space)
         for doubt in (*known.doubts, *_doubts_on_rates(loss_rate, gaps, space)):
             warn(doubt, UntypicalWarning, stacklevel=4)
         self.settings_, self.schema_ = settings, schema
+        self._kept_unjudged = kept_unjudged
         self.mm_columns_ = [table.labels[schema.modelled_positions[j]] for j in space.mm]
         return _Task(
             table,
@@ -814,6 +836,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _checked_settings(self) -> Settings:
         check_choice("detector", self.detector, tuple(DETECTORS))
         check_choice("unseen", self.unseen, UNSEEN)
+        check_choice("checkboxes", self.checkboxes, get_args(Checkboxes))
         check_choice("mm_output", self.mm_output, get_args(MMOutput))
         check_band(self.review_band)
         parse_bytes(self.memory_limit)
@@ -928,7 +951,9 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     ) -> list[int]:
         """Places of the columns that rules and reason codes make searched."""
         ruled = [int(schema.modelled_positions[rule.target]) for rule in rules]
-        positions = sorted({*ruled, *searched_by_codes(table, self.reason_codes, coded)})
+        by_codes = searched_by_codes(table, self.reason_codes, coded)
+        to_judge = [i for i in by_codes if not schema.columns[i].is_checkbox]
+        positions = sorted({*ruled, *to_judge})
         if positions and not settings.joint:
             raise InputError(
                 "joint=False imputes every missing cell; rules and codes that mean 'meaningful' "
@@ -954,7 +979,8 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             return list(self.mm_columns)
         if self.rules or self.reason_codes:
             return []
-        if self.joint is not False and any(table.missing(i).any() for i in range(table.n_columns)):
+        to_fill = schema.modelled_positions[~schema.checkboxes]
+        if self.joint is not False and any(table.missing(i).any() for i in to_fill):
             warn(
                 "mm_columns is not given: every missing cell is taken for lost and will be "
                 "imputed. Name the columns in which a missing cell may be meaningful, or pass "
@@ -1090,7 +1116,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         table, coded = read_reasons(table, self.reason_codes, self.schema_)
         labels = open_labels(table, coded, known_meaningful, known_lost)
         check_labels(labels, coded, table, self.schema_, space)
-        values = code_table(table, self.schema_, self.unseen)
+        values = open_boxes(code_table(table, self.schema_, self.unseen), labels, self.schema_)
         gaps = find_gaps(table, values, self.schema_, self.unseen)
         rules = read_rules(self.rules, table, self.schema_)
         known = know(values, gaps, self.schema_, labels, coded, rules)
@@ -1155,7 +1181,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             state.values,
             question.gaps,
             state.meaningful,
-            inferred.meaningful_score,
+            question.known.certain(inferred.meaningful_score),
             candidates & ~question.known.undecided,
             within(band, inferred.meaningful_score, candidates),
             inferred.threshold,
@@ -1207,7 +1233,8 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         n_left = int(is_missing.sum()) - int(is_missing[:, self.schema_.modelled_positions].sum())
         units = np.array([column.unit for column in self.schema_.modelled])
         uncertainty = np.where(gaps, inferred.uncertainty / units, 0.0)
-        cells = (meaningful, inferred.meaningful_score, uncertainty, review)
+        likely = question.known.certain(inferred.meaningful_score)
+        cells = (meaningful, likely, uncertainty, review)
         frames = [table.like(spread(part, table, self.schema_)) for part in cells]
         return Imputation(
             table=self._complete(question, state),
@@ -1220,6 +1247,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             n_imputed=int(gaps.sum()) - int(meaningful.sum()),
             n_left=n_left,
             n_review=int(review.sum()),
+            n_unticked=int((meaningful & question.known.checkboxes).sum()),
             _inferred=inferred,
             _digest=question.digest,
             _learnt=self._learnt,
@@ -1300,6 +1328,7 @@ def _imputer_from(arrays: Arrays, facts: dict[str, Any], device: str) -> Selecti
     imputer.mm_evidence_ = [
         {**found, "column": label_from(found["column"])} for found in facts["mm_evidence"]
     ]
+    imputer._kept_unjudged = tuple(facts["kept_unjudged"])
     imputer.history_ = facts["history"]
     imputer._learnt = facts["learnt"]
     imputer.n_features_in_ = facts["n_features_in"]
@@ -1313,6 +1342,39 @@ def _imputer_from(arrays: Arrays, facts: dict[str, Any], device: str) -> Selecti
         arrays, space, imputer.settings_, facts["seed"], choose_device(device)
     )
     return imputer
+
+
+def understand(
+    imputer: SelectiveImputer, table: Table, known_meaningful: Any = None, known_lost: Any = None
+) -> tuple[Table, Schema]:
+    """Return a table without its reason codes, and what ``fit`` takes its columns for.
+
+    Parameters
+    ----------
+    known_meaningful, known_lost : as in ``fit``
+    """
+    without_codes, coded = read_reasons(table, imputer.reason_codes)
+    said = open_labels(without_codes, coded, known_meaningful, known_lost)
+    by_hand = (said.meaningful & ~coded.meaningful) | (said.lost & ~coded.lost)
+    options = imputer._named_columns()
+    codes = imputer.reason_codes or {}
+    options["codes"] = [c for c in options["reason_codes"] if "meaningful" in codes[c].values()]
+    places = {
+        option: {table.position(label) for label in labels} for option, labels in options.items()
+    }
+    named = {j for option in ("mm_columns", "rules", "codes") for j in places.get(option, ())}
+    labelled = {j for part in places.values() for j in part if j is not None}
+    labelled |= set(np.flatnonzero(by_hand.any(axis=0)).tolist())
+    if imputer.joint is False:  # everything is to be imputed
+        named |= set(range(table.n_columns))
+    schema = infer_schema(
+        without_codes,
+        imputer.column_kinds,
+        checkboxes=imputer.checkboxes,
+        named={j for j in named if j is not None},
+        labelled=labelled,
+    )
+    return without_codes, schema
 
 
 @dataclass(frozen=True)

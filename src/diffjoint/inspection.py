@@ -1,8 +1,8 @@
 """A first look at a table: what is missing, what it may mean, before anything is imputed."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, get_args
 
 import narwhals as nw
 import numpy as np
@@ -11,11 +11,22 @@ from numpy.typing import NDArray
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 
+from diffjoint.config import check_choice
 from diffjoint.disguised import Suspicion, find_disguised
 from diffjoint.progress import Progress, Silence
 from diffjoint.search import TOO_FEW, search
 from diffjoint.spelling import TextDates, Variants, find_text_dates, find_variants
-from diffjoint.table import Table, infer_schema, numbers, open_table, without_cells
+from diffjoint.table import (
+    Checkboxes,
+    Kind,
+    Table,
+    doubts_on_kept,
+    infer_schema,
+    numbers,
+    open_table,
+    scarce_columns,
+    without_cells,
+)
 
 MOST_ROWS, FEWEST_ROWS, MOST_CELLS = 5_000, 1_000, 100_000
 """Rows that the evidence is taken from, unless told otherwise: fewer in wide tables."""
@@ -23,6 +34,8 @@ TOGETHER = 0.7
 """Correlation of being empty, from which columns belong to one block."""
 FEWEST_TOGETHER = 5
 """Empty cells that a column must have to belong to a block."""
+
+SCARCE = "too few observed cells to judge or fill it: kept"
 
 Cells = NDArray[np.bool_]
 
@@ -120,6 +133,9 @@ class Inspection:
         Levels that differ in capitals and spaces alone.
     text_dates : tuple of TextDates
         Columns of text that look like dates.
+    doubts : tuple of str
+        What ``fit`` will say of columns whose empty cells it keeps without judging them:
+        checkboxes, and those with too few observed cells.
     """
 
     n_rows: int
@@ -133,6 +149,7 @@ class Inspection:
     infinite: tuple[Infinite, ...] = ()
     variants: tuple[Variants, ...] = ()
     text_dates: tuple[TextDates, ...] = ()
+    doubts: tuple[str, ...] = ()
 
     @property
     def mm_columns(self) -> list[Hashable]:
@@ -156,6 +173,7 @@ def inspect(
     X: Any,
     column_kinds: Mapping[Any, str] | None = None,
     *,
+    checkboxes: Checkboxes = "keep",
     most_rows: int | None = None,
     progress: Progress | None = None,
 ) -> Inspection:
@@ -166,6 +184,8 @@ def inspect(
     X : pandas or polars DataFrame, or array of shape (n_rows, n_columns)
     column_kinds : dict, optional
         Kind by column label, where the inferred one is wrong.
+    checkboxes : {"keep", "fill"}
+        As :class:`diffjoint.SelectiveImputer` takes it.
     most_rows : int, optional
         Rows that the evidence for meaningful cells is taken from, at most. If not given: 5,000,
         and fewer in tables of more than 20 columns, so that a look takes seconds.
@@ -186,9 +206,10 @@ def inspect(
     >>> [block.columns for block in found.blocks]
     [('weekly_hours', 'commute')]
     """
+    check_choice("checkboxes", checkboxes, get_args(Checkboxes))
     table, infinite = _finite(open_table(X))
     missing = np.column_stack([table.missing(i) for i in range(table.n_columns)])
-    schema = infer_schema(table, column_kinds)
+    schema = infer_schema(table, column_kinds, checkboxes=checkboxes)
     if most_rows is None:
         most_rows = min(MOST_ROWS, max(FEWEST_ROWS, MOST_CELLS // max(1, len(schema.modelled))))
     judged: dict[Hashable, dict[str, Any]] = {}
@@ -201,12 +222,13 @@ def inspect(
         found = search(table, schema, progress or Silence(), most_rows)
         judged = {record.pop("column"): record for record in found}
     disguised = tuple(find_disguised(table))
+    scarce = scarce_columns(table, schema, column_kinds)
     return Inspection(
         table.n_rows,
         table.n_columns,
         int(missing.sum()),
         tuple(
-            _column(table, position, words, missing[:, position], judged)
+            _column(table, position, words, missing[:, position], judged, scarce)
             for position, words in enumerate(schema.rows())
         ),
         disguised,
@@ -216,6 +238,7 @@ def inspect(
         infinite,
         _beside(disguised, find_variants(table, schema)),
         tuple(find_text_dates(table, schema, column_kinds)),
+        doubts_on_kept(table, schema, column_kinds),
     )
 
 
@@ -254,14 +277,17 @@ def _column(
     words: tuple[str, str, str],
     is_missing: Cells,
     judged: Mapping[Hashable, Mapping[str, Any]],
+    scarce: Collection[Hashable],
 ) -> ColumnFound:
     name, kind, values = words
     values = "nothing: every cell is empty" if is_missing.all() else values
     label = table.labels[position]
     record = judged.get(label, {})
     reason = record.get("reason", "")
-    if record and is_missing.any() and record["auc"] is None:
+    if kind != Kind.CHECKBOX and record and is_missing.any() and record["auc"] is None:
         reason = f"{TOO_FEW} among the rows judged"
+    elif label in scarce:
+        reason = SCARCE
     return ColumnFound(
         label,
         name,

@@ -1,7 +1,7 @@
 """An inspection on the screen, and the command to run next."""
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from rich.console import Console, Group, RenderableType
@@ -11,18 +11,27 @@ from rich.text import Text
 from diffjoint.files import NA_VALUES, STANDARD_STREAM, TableFile
 from diffjoint.inspection import Inspection
 from diffjoint.search import AUTO
+from diffjoint.table import Kind
 
 MOST_SHOWN = 20
 """Suspicions and blocks shown; --json has all."""
 MOST_NAMES = 6
 
 
-def show_inspection(found: Inspection, console: Console) -> None:
-    """Print what was found, as tables with a heading each."""
-    console.print(Group(*_parts(found)), highlight=False)
+def show_inspection(
+    found: Inspection, console: Console, by_options: Callable[[str], str] = str
+) -> None:
+    """Print what was found, as tables with a heading each.
+
+    Parameters
+    ----------
+    by_options : callable
+        What makes options of the parameters in a doubt.
+    """
+    console.print(Group(*_parts(found, by_options)), highlight=False)
 
 
-def _parts(found: Inspection) -> Iterator[RenderableType]:
+def _parts(found: Inspection, by_options: Callable[[str], str]) -> Iterator[RenderableType]:
     n_cells = found.n_rows * found.n_columns
     yield Text(
         f"{found.n_rows:,} rows, {found.n_columns:,} columns; {found.n_missing:,} of {n_cells:,} "
@@ -53,6 +62,10 @@ def _parts(found: Inspection) -> Iterator[RenderableType]:
     if found.blocks:
         title = "Columns that are empty in the same rows"
         yield from _section(title, _blocks(found), len(found.blocks))
+    if found.doubts:
+        yield _heading("Columns whose empty cells are kept without being judged")
+        for doubt in found.doubts:
+            yield _text(by_options(doubt), 3_000)
     yield _heading("Where an empty cell may be meaningful")
     yield from _evidence(found)
 
@@ -129,7 +142,11 @@ def _evidence(found: Inspection) -> Iterator[RenderableType]:
         yield Text(f"Nothing to judge: {found.not_judged}.")
         return
     shown = _table("column", "empty", "excess", "AUC", "p", "why")
-    listed = [column for column in found.columns if column.n_missing and column.reason]
+    listed = [
+        column
+        for column in found.columns
+        if column.n_missing and column.reason and column.kind != Kind.CHECKBOX
+    ]
     for column in sorted(listed, key=lambda c: not c.is_candidate):
         numbers = (column.missing_rate, column.excess, column.auc, column.p_value)
         marks = ("{:.1%}", "{:+.1%}", "{:.2f}", "{:.1g}")

@@ -1,7 +1,7 @@
 """What the user knows of the missing cells: labels, reason codes and rules, put together."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,7 @@ from diffjoint.arrays import Cells, Values
 from diffjoint.errors import InputError
 from diffjoint.rules import FALSE, STRANGER, TRUE, UNDECIDED, Rule, Truth
 from diffjoint.state import JointSpace, JointState
-from diffjoint.table import Labels, Schema, Table
+from diffjoint.table import NOT_TICKED, Labels, Schema, Table
 
 Rows = NDArray[np.intp]
 
@@ -38,6 +38,9 @@ class Knowledge:
     rules : tuple of Rule
     doubts : tuple of str
         Where what is known contradicts itself.
+    checkboxes : bool array of shape (n_rows, n_modelled)
+        Empty cells of checkboxes. Their values are known, not ticked, unless they were lost; they
+        are meaningful where they are not ticked.
     """
 
     meaningful: Cells
@@ -49,6 +52,15 @@ class Knowledge:
     n_levels: NDArray[np.int64]
     rules: tuple[Rule, ...] = ()
     doubts: tuple[str, ...] = ()
+    checkboxes: Cells = field(default_factory=lambda: np.zeros((0, 0), dtype=bool))
+
+    def __post_init__(self) -> None:
+        if self.checkboxes.size == 0:
+            object.__setattr__(self, "checkboxes", np.zeros(self.meaningful.shape, dtype=bool))
+
+    def certain(self, probability: Values) -> Values:
+        """P(meaningful) of all cells from that of those that were judged."""
+        return np.where(self.checkboxes & ~self.lost, 1.0, probability)
 
     def marked(self, values: Values) -> Values:
         """Values by which rows are told apart: cells of known kind differ from other gaps."""
@@ -56,6 +68,14 @@ class Knowledge:
         return np.where(self.lost, -np.inf, marked)
 
     def settle(self, state: JointState) -> JointState:
+        """A state that obeys the rules, in which boxes that are not ticked are meaningful."""
+        settled = self._by_rules(state)
+        if not self.checkboxes.any():
+            return settled
+        unticked = self.checkboxes & (settled.values == NOT_TICKED)
+        return JointState(settled.values, settled.meaningful | unticked)
+
+    def _by_rules(self, state: JointState) -> JointState:
         """A state that obeys the rules: filled gates decide the cells that waited for them.
 
         A gate that was filled against a cell of known kind gives way: a category takes the
@@ -132,8 +152,12 @@ def know(
         All that is said of single cells, and what codes say, in the shape of the whole table.
     """
     modelled = schema.modelled_positions
+    checkboxes = gaps & schema.checkboxes
     by_hand = (labels.meaningful & ~coded.meaningful) | (labels.lost & ~coded.lost)
-    labelled = [labels.meaningful[:, modelled] & gaps, labels.lost[:, modelled] & gaps]
+    labelled = [
+        labels.meaningful[:, modelled] & gaps & ~checkboxes,
+        labels.lost[:, modelled] & gaps,
+    ]
     meaningful, lost = labelled[0].copy(), labelled[1].copy()
     undecided = np.zeros(gaps.shape, dtype=bool)
     demanded = np.full(gaps.shape, UNDECIDED, dtype=np.int8)
@@ -154,14 +178,21 @@ def know(
     return Knowledge(
         meaningful,
         lost,
-        by_hand[:, modelled] & gaps,
+        by_hand[:, modelled] & gaps & ~checkboxes,
         undecided,
         demanded,
         asked,
         schema.n_levels,
         rules,
         _doubts(against, schema),
+        checkboxes,
     )
+
+
+def open_boxes(values: Values, labels: Labels, schema: Schema) -> Values:
+    """Coded values without those of boxes that were lost: nothing says whether they were ticked."""
+    lost = labels.lost[:, schema.modelled_positions] & schema.checkboxes
+    return np.where(lost, np.nan, values)
 
 
 def check_labels(
@@ -171,7 +202,7 @@ def check_labels(
     searched = set(schema.modelled_positions[list(space.mm)].tolist())
     modelled = set(schema.modelled_positions.tolist())
     for position in np.flatnonzero((labels.meaningful & ~coded.meaningful).any(axis=0)):
-        if position not in searched:
+        if position not in searched and not schema.columns[position].is_checkbox:
             name = table.names[position]
             raise InputError(
                 f"known_meaningful has cells of '{name}', which is not among mm_columns "

@@ -23,6 +23,8 @@ from sklearn.metrics import (
 from diffjoint.simulate import World
 
 N_CALIBRATION_BINS = 10
+N_OF_EACH_KIND = 10
+"""How many lost and meaningful cells a column must have for an AUC of its own."""
 _CALL_MEASURES = ("precision", "recall", "f1")
 _PROBABILITY_MEASURES = ("auc", "brier", "calibration_error")
 
@@ -34,6 +36,8 @@ def mm_scores(
     columns: Sequence[str] | None = None,
 ) -> dict[str, float]:
     """How well meaningful cells are told from lost ones, over the missing cells of mm columns.
+
+    Cells of which nobody knows the kind do not count.
 
     Parameters
     ----------
@@ -60,7 +64,7 @@ def mm_scores(
     1.0
     """
     chosen = list(world.mm_columns if columns is None else columns)
-    missing = world.observed_table[chosen].isna().to_numpy()
+    missing = (world.meaningful | world.lost)[chosen].to_numpy()
     truly = world.meaningful[chosen].to_numpy()[missing]
     called = np.asarray(meaningful[chosen], dtype=bool)[missing]
     if len(truly) == 0:
@@ -95,6 +99,63 @@ def mm_scores_by_column(
     rows = {name: mm_scores(world, meaningful, probability, [name]) for name in world.mm_columns}
     rows["pooled"] = mm_scores(world, meaningful, probability)
     return pd.DataFrame.from_dict(rows, orient="index")
+
+
+def lost_scores(
+    world: World, meaningful: pd.DataFrame, probability: pd.DataFrame
+) -> dict[str, float]:
+    """Score how well lost cells are told from meaningful ones, where losses are the rarer kind.
+
+    Over the missing cells of mm columns whose kind is known. :func:`mm_scores` looks at the
+    meaningful ones, and hardly notices if the few lost cells are all called meaningful.
+
+    Parameters
+    ----------
+    world : World
+        Usually the test rows, ``world.test``.
+    meaningful : bool DataFrame
+        The calls.
+    probability : DataFrame
+        P(meaningful) of each cell.
+
+    Returns
+    -------
+    dict
+        lost_found: share of the lost cells that are called lost. lost_precision: share of the
+        cells called lost that are. meaningful_recall: share of the meaningful cells that are
+        called so. mean_column_auc: AUC of P(meaningful), the mean over columns with at least
+        10 lost and 10 meaningful cells; n_columns_scored: how many columns that is. NaN where
+        there is no cell, or no column, to take a share of.
+
+    Examples
+    --------
+    Calling nothing meaningful finds every lost cell, and is right in as many as are lost:
+
+    >>> from diffjoint.simulate import bayesian_network
+    >>> world = bayesian_network(100, 100)
+    >>> nothing = world.meaningful & False
+    >>> scores = lost_scores(world, nothing, nothing.astype(float))
+    >>> scores["lost_found"], scores["meaningful_recall"], scores["mean_column_auc"]
+    (1.0, 0.0, 0.5)
+    """
+    columns = world.mm_columns
+    missing = (world.meaningful | world.lost)[columns].to_numpy()
+    truly = world.meaningful[columns].to_numpy()
+    called = np.asarray(meaningful[columns], dtype=bool)
+    likely = np.asarray(probability[columns], dtype=float)
+    areas = [
+        roc_auc_score(truly[at, j], likely[at, j])
+        for j, at in enumerate(missing.T)
+        if min(truly[at, j].sum(), (~truly[at, j]).sum()) >= N_OF_EACH_KIND
+    ]
+    truly, called = truly[missing], called[missing]
+    return {
+        "lost_found": _mean(~called[~truly]),
+        "lost_precision": _mean(~truly[~called]),
+        "meaningful_recall": _mean(called[truly]),
+        "mean_column_auc": _mean(np.array(areas)),
+        "n_columns_scored": len(areas),
+    }
 
 
 def calibration_error(
@@ -222,6 +283,11 @@ def class_scores(
         "roc_auc": _one_against_rest(truth, probability, classes),
         "accuracy": float(accuracy_score(truth, predicted)),
     }
+
+
+def _mean(values: NDArray[Any]) -> float:
+    """The mean; NaN, without a warning, of nothing."""
+    return float(values.mean()) if len(values) else float("nan")
 
 
 def _one_against_rest(

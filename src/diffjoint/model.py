@@ -21,7 +21,7 @@ from diffjoint.persist import Arrays
 from diffjoint.progress import Progress
 from diffjoint.sharpen import sharpened
 from diffjoint.state import Draws, JointSpace, JointState, Masks, Observation, one_mask
-from diffjoint.table import Schema, Table
+from diffjoint.table import NOT_TICKED, Schema, Table
 from diffjoint.wrap import Wrapped
 
 BELIEF, EXPECTATION = "belief.", "expectation."
@@ -184,7 +184,8 @@ def observe(
 def find_gaps(table: Table, values: Values, schema: Schema, unseen: str) -> Cells:
     """Modelled cells that are missing; with ``unseen="missing"`` also those of unseen levels."""
     if unseen == "missing":
-        return np.isnan(values)
+        unticked: Cells = schema.checkboxes & (values == NOT_TICKED)
+        return np.isnan(values) | unticked
     return np.column_stack([table.missing(position) for position in schema.modelled_positions])
 
 

@@ -237,7 +237,7 @@ class _Reader:
             raise self.unordered(columns[0], sign)
         words: dict[Any, int] = {}
         coded = [
-            _coder([float(words.setdefault(v, len(words))) for v in column.levels])
+            _coder([float(words.setdefault(v, len(words))) for v in _words_of(column)])
             if _has_labels(column)
             else _numbers_of(column)
             for column in columns
@@ -372,10 +372,16 @@ def _what_it_holds(column: Column) -> str:
     return "text" if _has_labels(column) else "numbers"
 
 
+def _words_of(column: Column) -> list[Any]:
+    """What the codes of a column of text stand for; nothing else is a box not ticked."""
+    return [*column.levels, *([None] if column.is_checkbox else [])]
+
+
 def _numbers_of(column: Column) -> Callable[[Values], Values]:
     """What a column's codes are compared as: levels that are numbers by those."""
     if column.is_categorical and not _has_labels(column):
-        return _coder([float(level) for level in column.levels])
+        unticked = [-np.inf] * column.is_checkbox  # no number that a rule can name
+        return _coder([*(float(level) for level in column.levels), *unticked])
     return lambda codes: codes
 
 

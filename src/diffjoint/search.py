@@ -1,23 +1,35 @@
 """Columns in which a missing cell may be meaningful, found without being named."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
-from typing import Any
+from dataclasses import asdict, replace
+from typing import Any, get_args
 
 import numpy as np
 
-from diffjoint.evidence import TOO_FEW, find_candidates
+from diffjoint.config import check_choice
+from diffjoint.evidence import TOO_FEW, Candidate, find_candidates
 from diffjoint.keys import row_keys
 from diffjoint.progress import Progress, Silence
-from diffjoint.table import Schema, Table, code_table, infer_schema, open_table
+from diffjoint.table import (
+    UNTICKED,
+    Checkboxes,
+    Schema,
+    Table,
+    code_table,
+    infer_schema,
+    open_table,
+)
 
-__all__ = ["AUTO", "TOO_FEW", "find_mm_columns", "not_judged", "search"]
+__all__ = ["AUTO", "CHECKBOX", "TOO_FEW", "find_mm_columns", "not_judged", "search"]
 
 AUTO = "auto"
 """What stands for a search in place of the columns' names."""
+CHECKBOX = f"a checkbox: empty is {UNTICKED}"
 
 
-def find_mm_columns(X: Any, column_kinds: Mapping[Any, str] | None = None) -> list[dict[str, Any]]:
+def find_mm_columns(
+    X: Any, column_kinds: Mapping[Any, str] | None = None, *, checkboxes: Checkboxes = "keep"
+) -> list[dict[str, Any]]:
     """Say of every column whether losses alone explain what it misses.
 
     Parameters
@@ -25,11 +37,14 @@ def find_mm_columns(X: Any, column_kinds: Mapping[Any, str] | None = None) -> li
     X : pandas or polars DataFrame, or array of shape (n_rows, n_columns)
     column_kinds : dict, optional
         Kind by column label, where the inferred one is wrong.
+    checkboxes : {"keep", "fill"}
+        As :class:`diffjoint.SelectiveImputer` takes it.
 
     Returns
     -------
     list of dict
-        One for each modelled column, ``pandas.DataFrame`` makes a table of them. ``column`` is its
+        One for each modelled column, ``pandas.DataFrame`` makes a table of them. Columns with more
+        missing than observed cells, and fewer than 20 of these, are not modelled. ``column`` is its
         label; ``is_named`` whether missing cells may be meaningful, and ``reason`` why;
         ``missing_rate``; ``excess``, how much more it misses than the rate that other columns
         agree on (None if they do not); ``auc``, how well the rest of the row says who is
@@ -44,8 +59,9 @@ def find_mm_columns(X: Any, column_kinds: Mapping[Any, str] | None = None) -> li
     >>> [found["column"] for found in find_mm_columns(survey) if found["is_named"]]
     ['spouse_age', 'weekly_hours', 'commute']
     """
+    check_choice("checkboxes", checkboxes, get_args(Checkboxes))
     table = open_table(X)
-    return search(table, infer_schema(table, column_kinds), Silence())
+    return search(table, infer_schema(table, column_kinds, checkboxes=checkboxes), Silence())
 
 
 def search(
@@ -69,11 +85,17 @@ def search(
         schema.n_levels,
         tick=lambda: progress.advance(1),
     )
-    labels = [table.labels[position] for position in schema.modelled_positions]
     return [
-        {"column": label, **asdict(candidate)}
-        for label, candidate in zip(labels, found, strict=True)
+        {"column": table.labels[position], **_record(candidate, table, schema, position)}
+        for position, candidate in zip(schema.modelled_positions.tolist(), found, strict=True)
     ]
+
+
+def _record(found: Candidate, table: Table, schema: Schema, position: int) -> dict[str, Any]:
+    """The evidence on a column as plain data; of a checkbox there is none."""
+    if schema.columns[position].is_checkbox:
+        found = replace(found, missing_rate=float(table.missing(position).mean()), reason=CHECKBOX)
+    return asdict(found)
 
 
 def not_judged(evidence: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """What to trust on a table without any truth: hide what is there, and vary what is assumed."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from diffjoint.arrays import Cells, Values
 from diffjoint.detect import EvidenceBelief, LossRate, learn_evidence
 from diffjoint.effort import evidence_units, value_units
 from diffjoint.errors import InputError
-from diffjoint.evidence import NEW, Judged, n_folds_for
+from diffjoint.evidence import NEW, Judged, n_folds_alone
 from diffjoint.expect import learn_values
 from diffjoint.metrics import N_CALIBRATION_BINS, calibration_error
 from diffjoint.model import Model
@@ -27,12 +27,15 @@ from diffjoint.verdict import (
     NEAR_FACTORS,
     SEED,
     THRESHOLD,
+    alarm,
     all_together,
     on_calls,
     on_missing,
     on_values,
+    on_wrong_calls,
 )
 from diffjoint.wrap import Wrapped, learn_wrapped
+from diffjoint.wrong_calls import TOGETHER, find_wrong_calls
 
 MOST_ROWS, FEWEST_ROWS, MOST_CELLS = 10_000, 2_000, 400_000
 """Rows beyond which a sample of them is checked: fewer in wide tables."""
@@ -52,6 +55,14 @@ class SelfCheck:
 
     Attributes
     ----------
+    wrong_calls : DataFrame
+        How many calls would be wrong, a row per searched column: ``column``; ``n_missing`` cells
+        that may be meaningful, or not; ``expected_wrong`` share of the calls on them, by their own
+        probabilities (the mean of 1 - P(meaningful) where kept, of P(meaningful) where filled);
+        ``n_shown`` observed cells that were judged as if they had been lost together with the cells
+        that go missing with them; ``false_calls``: the share of these that would be kept as NA; and
+        ``n_lost`` cells that were lost by this estimate (those called lost, by the share of lost
+        cells that is called so), which weights the columns in the verdict.
     values : DataFrame
         Observed cells that were hidden and filled again, a row per column: ``column``, ``kind``,
         ``n_cells``, ``measure`` ("accuracy", or "standardised_rmse": errors in standard deviations
@@ -62,8 +73,7 @@ class SelfCheck:
     missing : DataFrame
         P(missing) against who is missing, in rows that it was not learnt from: ``column``,
         ``n_cells``, ``said`` and ``found`` share, ``calibration_error``, ``by_chance`` (what that
-        would be if P(missing) were right), and ``false_calls``: the share of observed cells that
-        would be kept as NA had they been lost.
+        would be if P(missing) were right), and ``false_calls`` as in ``wrong_calls``.
     bins : DataFrame
         The same by tenths of P(missing): ``column``, ``low``, ``high``, ``n_cells``, ``said``,
         ``found``.
@@ -79,29 +89,50 @@ class SelfCheck:
     bins: pd.DataFrame
     calls: pd.DataFrame
     notes: tuple[str, ...]
+    wrong_calls: pd.DataFrame = field(default_factory=pd.DataFrame)
+
+    @property
+    def alarm(self) -> str:
+        """Which columns' calls are not to be trusted; empty if there is no such column."""
+        return alarm(self.wrong_calls) if len(self.wrong_calls) else ""
 
     @property
     def verdicts(self) -> tuple[str, ...]:
-        """What the numbers come to: a sentence or two on values, P(missing) and calls."""
+        """What the numbers come to, in sentences.
+
+        How many calls would be wrong comes first, after the alarm if there is one; then values,
+        P(missing) and how steady the calls are.
+        """
         if not len(self.missing):
             return (on_values(self.values),)
-        return on_values(self.values), on_missing(self.missing), on_calls(self.calls)
+        return (
+            *([self.alarm] if self.alarm else []),
+            on_wrong_calls(self.wrong_calls),
+            on_values(self.values),
+            on_missing(self.missing),
+            on_calls(self.calls),
+        )
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data: the tables as lists of records, the verdicts and the notes."""
-        tables = ("values", "missing", "bins", "calls")
+        """Plain data: the alarm, the verdicts, the tables as lists of records, and the notes."""
+        tables = ("wrong_calls", "values", "missing", "bins", "calls")
         records = {name: getattr(self, name).to_dict("records") for name in tables}
-        return {"verdicts": list(self.verdicts), **records, "notes": list(self.notes)}
+        told = {"alarm": self.alarm, "verdicts": list(self.verdicts)}
+        return {**told, **records, "notes": list(self.notes)}
 
     def __str__(self) -> str:
-        parts = [f"{self.verdicts[0]}\n{_shown(self.values)}"]
-        if len(self.missing):
-            said = "P(missing) and who is missing, in rows that it was not learnt from:"
-            parts.append(f"{self.verdicts[1]}\n{said}\n{_shown(self.missing)}")
-            together = all_together(self.calls).drop(columns="column")
-            assumed = "Calls, if something else were assumed:"
-            parts.append(f"{self.verdicts[2]}\n{assumed}\n{_shown(together)}")
-        return "\n\n".join([*parts, *self.notes])
+        if not len(self.missing):
+            return "\n\n".join([f"{on_values(self.values)}\n{_shown(self.values)}", *self.notes])
+        said = "P(missing) and who is missing, in rows that it was not learnt from:"
+        assumed = "Calls, if something else were assumed:"
+        together = all_together(self.calls).drop(columns="column")
+        parts = [
+            f"{on_wrong_calls(self.wrong_calls)}\n{_shown(self.wrong_calls)}",
+            f"{on_values(self.values)}\n{_shown(self.values)}",
+            f"{on_missing(self.missing)}\n{said}\n{_shown(self.missing)}",
+            f"{on_calls(self.calls)}\n{assumed}\n{_shown(together)}",
+        ]
+        return "\n\n".join([*([self.alarm] if self.alarm else []), *parts, *self.notes])
 
 
 NEW_ROWS = (
@@ -128,7 +159,8 @@ def check_table(
     """
     check_is_possible(model)
     belief, n_rows = model.belief, len(observation.values)
-    n_missing = (~observation.observed).sum(axis=0).tolist()
+    is_filled = ~model.space.schema.checkboxes
+    n_missing = (~observation.observed)[:, is_filled].sum(axis=0).tolist()
     rng = np.random.default_rng(seed)
     rows, folds = _sample(observation, rng), np.zeros(n_rows, dtype=np.int64)
     if isinstance(belief, EvidenceBelief):
@@ -136,7 +168,7 @@ def check_table(
     observation, folds, notes = observation.take(rows), folds[rows], _notes(len(rows), n_rows)
     by_column = value_units(observation, model.space, model.settings)
     by_search = evidence_units(observation, model.settings)
-    n_folds = len(model.space.mm) * n_folds_for(len(rows))
+    n_folds = n_folds_alone(len(rows), len(model.space.mm)) if model.space.mm else 0
     progress.begin(model.space.n_columns * by_column + n_folds * by_search)
     is_new = bool((folds == NEW).mean() > 0.5)
     notes += (NEW_ROWS,) if is_new else ()
@@ -148,7 +180,10 @@ def check_table(
     judged = belief.evidence.judge(observation.values, folds)
     columns, gaps = model.space.schema.modelled, ~observation.observed
     threshold = model.settings.threshold
-    missing = [_calibration(columns[j], gaps[:, j], judged[j], threshold) for j in model.space.mm]
+    wrong = find_wrong_calls(observation, model.space, belief, folds, threshold, rng)
+    notes += (TOGETHER,)
+    missing = [_calibration(columns[j], gaps[:, j], judged[j]) for j in model.space.mm]
+    calibration = _frame(missing).assign(false_calls=wrong["false_calls"])
     bins = [row for j in model.space.mm for row in _bins(columns[j], gaps[:, j], judged[j])]
 
     def relearn() -> EvidenceBelief | None:
@@ -159,7 +194,7 @@ def check_table(
     calls = list(_thresholds(observation, model, belief, folds))
     if not is_new:
         calls += _changes(observation, model, belief, folds, rates, relearn)
-    return SelfCheck(values, _frame(missing), _frame(bins), _frame(calls), notes)
+    return SelfCheck(values, calibration, _frame(bins), _frame(calls), notes, wrong)
 
 
 def check_is_possible(model: Model) -> None:
@@ -195,7 +230,7 @@ def _sample(observation: Observation, rng: np.random.Generator) -> NDArray[np.in
 
 def hidden_share(gaps: Cells, space: JointSpace) -> float:
     """How many cells to hide: as many as columns that cannot be meaningful have lost."""
-    others = [j for j in range(space.n_columns) if j not in space.mm]
+    others = [j for j in range(space.n_columns) if j not in space.kept]
     rates = gaps[:, others].mean(axis=0)
     lost = rates[rates > 0]
     if not len(lost):
@@ -219,6 +254,7 @@ def _check_values(
     observed = observation.observed
     hidden = observed & (rng.random(truth.shape) < hidden_share(~observed, space))
     hidden &= (observed & ~hidden).any(axis=0)  # a column must keep something to learn from
+    hidden &= ~space.schema.checkboxes  # nothing is filled there
     left = replace(observation, values=np.where(hidden, np.nan, truth))
     learnt = model.expectation
     if isinstance(learnt, Wrapped) and not is_new:
@@ -230,6 +266,7 @@ def _check_values(
         [
             _scored(column, truth[hidden[:, j], j], filled[hidden[:, j], j], left.values[:, j])
             for j, column in enumerate(space.schema.modelled)
+            if not column.is_checkbox
         ]
     )
 
@@ -275,10 +312,7 @@ def _is_better(wrong: Values, usually_wrong: Values) -> bool:
     return bool(gain.mean() > max(by_chance, LEAST_GAIN * usually_wrong.mean()))
 
 
-def _calibration(
-    column: Column, is_missing: Cells, judged: Judged, threshold: float
-) -> dict[str, Any]:
-    would_be_kept = judged.probability[~is_missing] > threshold
+def _calibration(column: Column, is_missing: Cells, judged: Judged) -> dict[str, Any]:
     bins = list(_bins(column, is_missing, judged))
     return {
         "column": column.name,
@@ -287,7 +321,6 @@ def _calibration(
         "found": float(is_missing.mean()),
         "calibration_error": calibration_error(is_missing, judged.missing_rate),
         "by_chance": sum(_noise(tenth) for tenth in bins) / max(1, len(is_missing)),
-        "false_calls": float(would_be_kept.mean()) if len(would_be_kept) else np.nan,
     }
 
 

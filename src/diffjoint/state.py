@@ -119,6 +119,11 @@ class JointSpace:
     by_rank: bool = False
 
     @property
+    def kept(self) -> tuple[int, ...]:
+        """Columns that can have meaningful cells: those searched, and checkboxes."""
+        return tuple(sorted({*self.mm, *np.flatnonzero(self.schema.checkboxes).tolist()}))
+
+    @property
     def n_columns(self) -> int:
         """Modelled columns."""
         return len(self.schema.modelled)

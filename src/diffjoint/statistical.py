@@ -13,7 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from diffjoint.errors import FileError
-from diffjoint.table import codes_by_column, matches, open_table
+from diffjoint.table import FEWEST_OBSERVED, codes_by_column, matches, open_table
 
 SPSS, STATA, SAS, TRANSPORT = ".sav", ".dta", ".sas7bdat", ".xpt"
 READABLE, WRITABLE = (SPSS, STATA, SAS, TRANSPORT), (SPSS, STATA)
@@ -66,7 +66,8 @@ class Read:
     reason_codes : dict
         Reasons that the labels of codes give, by column.
     kinds : dict
-        Columns whose every value has a label: these are categories.
+        Columns whose every value has a label: these are categories. A single value, or a few
+        among many empty cells, tell no kind: those may be checkboxes, or are carried along.
     without_reason : dict
         Codes that stand for missing cells but do not say why, by column.
     """
@@ -206,7 +207,9 @@ def _emptied(column: pd.Series, gone: pd.Series) -> pd.Series:
 def _is_labelled(column: pd.Series, coded: NDArray[np.bool_], meta: Any) -> bool:
     labels = meta.variable_value_labels.get(column.name, {})
     there = column[~coded & column.notna().to_numpy()]
-    return bool(labels) and len(there) > 0 and bool(there.isin(list(labels)).all())
+    is_enough = len(there) >= min(FEWEST_OBSERVED, len(column) / 2)
+    tells = is_enough and len(there.unique()) > 1
+    return bool(labels) and tells and bool(there.isin(list(labels)).all())
 
 
 def _options(meta: Any, ending: str) -> dict[str, Any]:

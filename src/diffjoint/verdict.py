@@ -7,11 +7,14 @@ import pandas as pd
 ALL = "all"
 """Stands for all searched columns together."""
 FEWEST_CELLS = 10
-"""Hidden cells of a column below which nothing is said of its values."""
+"""Cells of a column below which nothing is said of its values, or of its calls."""
 OFF = 0.03
 """How far P(missing) may be off, beyond what chance explains, to be called calibrated."""
 STEADY = 0.05
 """Share of the calls that may change for calls to be called steady."""
+MOST_FALSE, MOST_WRONG = 0.25, 0.2
+"""Share of a column's lost cells that are kept, and of its calls that are wrong by their own
+probabilities, beyond which calls are not to be trusted."""
 MOST_NAMED = 5
 NEAR_FACTORS, FAR_FACTORS = (0.75, 1.25), (0.5, 1.5)
 """Loss rates to try. At half the rate, cells that seem lost by the rate alone become even odds."""
@@ -22,6 +25,54 @@ ADVICE = {
     SEED: "Look at the cells to review: their calls are near chance.",
     THRESHOLD: "Look at the cells to review, and choose the threshold with care.",
 }
+
+
+def alarm(wrong_calls: pd.DataFrame) -> str:
+    """Which columns' calls are too often wrong to be trusted; empty if none are."""
+    missing = wrong_calls[wrong_calls["n_missing"] > 0]
+    is_false = (missing["n_shown"] >= FEWEST_CELLS) & (missing["false_calls"] > MOST_FALSE)
+    is_wrong = (missing["n_missing"] >= FEWEST_CELLS) & (missing["expected_wrong"] > MOST_WRONG)
+    named = missing.loc[is_false | is_wrong, "column"].tolist()
+    if not named:
+        return ""
+    return (
+        f"Do not trust the calls of {_named(named)}: too many would be wrong. Look at the cells to "
+        "review, set loss_rate if you know how often cells get lost, or label some cells."
+    )
+
+
+def on_wrong_calls(wrong_calls: pd.DataFrame) -> str:
+    """How many lost cells would be kept by mistake, and how many calls the probabilities doubt."""
+    missing = wrong_calls[wrong_calls["n_missing"] > 0]
+    if not len(missing):
+        return "No cell may be meaningful, so that no call can be wrong."
+    return f"{_on_false_calls(missing)} {_on_expected(missing)}"
+
+
+def _on_false_calls(missing: pd.DataFrame) -> str:
+    told = missing[missing["n_shown"] >= FEWEST_CELLS]
+    untold = missing.loc[missing["n_shown"] < FEWEST_CELLS, "column"].tolist()
+    if not len(told):
+        return "Of lost cells that would be kept as NA by mistake: too few observed cells to tell."
+    share = float((told["false_calls"] * told["n_lost"]).sum() / told["n_lost"].sum())
+    words = f"Of 100 lost cells {_about(share)} would be kept as NA by mistake"
+    column, most = max(_pairs(told, "false_calls"), key=_second)
+    if len(told) > 1 and most > 0:
+        words += f" (worst: {_quoted(column)}, {_of_hundred(most)} of 100)"
+    few = f" Too few observed cells to tell in {_named(untold)}." if untold else ""
+    return f"{words}.{few}"
+
+
+def _on_expected(missing: pd.DataFrame) -> str:
+    n_missing = int(missing["n_missing"].sum())
+    if n_missing < FEWEST_CELLS:
+        return "Too few missing cells to tell how many calls are wrong by their own probabilities."
+    share = float((missing["expected_wrong"] * missing["n_missing"]).sum() / n_missing)
+    verb = "are" if round(100 * share) > 1 else "is"
+    return (
+        f"By their own probabilities, {_of_hundred(share)} of 100 calls on missing cells {verb} "
+        "wrong."
+    )
 
 
 def on_values(values: pd.DataFrame) -> str:
@@ -52,29 +103,20 @@ def on_values(values: pd.DataFrame) -> str:
 
 
 def on_missing(missing: pd.DataFrame) -> str:
-    """Whether P(missing) holds, and which column's losses are hardest to see."""
+    """Whether P(missing) holds."""
     errors = missing["calibration_error"]
     off = missing[errors - missing["by_chance"] > OFF]
     if len(off):
         listed = [
             f"{column} ({_points(error)})" for column, error in _pairs(off, "calibration_error")
         ]
-        words = (
+        return (
             "P(missing), which calls rest on, is off by more than chance explains in "
             f"{_named(listed)}: take probabilities there for an order of the cells, not at their "
             "word."
         )
-    else:
-        words = (
-            "P(missing), which calls rest on, is calibrated: off by "
-            f"{_points(errors.max())} at most."
-        )
-    column, share = max(_pairs(missing.dropna(), "false_calls"), key=_second, default=("", 0.0))
-    if not share:
-        return words
     return (
-        f"{words} Lost cells that look meaningful are kept as NA: so would be {_percent(share)} of "
-        f"the observed cells of {_quoted(column)}, had they been lost, the most of all columns."
+        f"P(missing), which calls rest on, is calibrated: off by {_points(errors.max())} at most."
     )
 
 
@@ -140,6 +182,17 @@ def _quoted(name: str) -> str:
 
 def _points(error: float) -> str:
     return f"{100 * error:.1f} points"
+
+
+def _about(share: float) -> str:
+    """So many of a hundred, as an estimate."""
+    return f"about {_of_hundred(share)}" if round(100 * share) else _of_hundred(share)
+
+
+def _of_hundred(share: float) -> str:
+    if not share:
+        return "none"
+    return str(round(100 * share) or "fewer than 1")
 
 
 def _percent(share: float) -> str:

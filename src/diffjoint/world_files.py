@@ -17,7 +17,7 @@ from diffjoint.files import NA_VALUES, check_ending, read_file, write_file
 from diffjoint.simulate import World
 
 FACTS = "world.json"
-OBSERVED, MEANINGFUL, LOST = "observed", "meaningful", "lost"
+OBSERVED, MEANINGFUL, LOST, UNKNOWN = "observed", "meaningful", "lost", "unknown"
 NEAR = 1e-6
 """Relative difference up to which two numbers are the same: other tools may round."""
 ALIKE = 0.5
@@ -39,7 +39,8 @@ def save_world(world: World, folder: Path, ending: str = ".csv") -> list[Path]:
     Returns
     -------
     list of Path
-        ``observed``, ``truth``, ``labels`` (each cell: observed, meaningful or lost) and ``split``
+        ``observed``, ``truth``, ``labels`` (each cell: observed, meaningful, lost, or
+        unknown if it is missing and nobody knows which) and ``split``
         (each row: train or test); ``train`` and ``test``, the observed table's rows of each, if
         there are both; ``world.json`` with the rest.
     """
@@ -193,13 +194,13 @@ def _tables(world: World) -> dict[str, pd.DataFrame]:
 
 def _labels(world: World) -> pd.DataFrame:
     labels = np.full(world.truth.shape, OBSERVED, dtype=object)
+    labels[~world.kind_known.to_numpy()] = UNKNOWN
     labels[world.lost.to_numpy()] = LOST
     labels[world.meaningful.to_numpy()] = MEANINGFUL
     return pd.DataFrame(labels, columns=world.truth.columns)
 
 
 def _facts(world: World, ending: str) -> dict[str, Any]:
-    mechanism = world.mechanism
     return {
         "name": world.name,
         "seed": world.seed,
@@ -207,12 +208,7 @@ def _facts(world: World, ending: str) -> dict[str, Any]:
         "rows": len(world.truth),
         "mm_columns": world.mm_columns,
         "column_kinds": world.column_kinds,
-        "mechanism": mechanism
-        and {
-            "name": mechanism.name,
-            "loss_rate": mechanism.loss_rate,
-            "drivers": list(mechanism.drivers),
-        },
+        "mechanism": world.mechanism and world.mechanism.describe(),
     }
 
 

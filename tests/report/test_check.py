@@ -31,7 +31,16 @@ def test_a_mode_that_is_always_right_leaves_nothing_to_compare():
 def test_dots_belong_to_their_column():
     first, second = summarize_check(check_of(["a", "b"], ["a", "b"]), set()).missing
     assert first.points == second.points == ((0.2, 0.2, 90), (0.7, 0.7, 10))
-    assert first.false_calls is None
+
+
+def test_too_few_cells_to_tell_are_not_alarming():
+    first, second = summarize_check(check_of(["a", "b"], ["a", "b"]), set()).wrong_calls
+    assert (first.false_calls, first.expected_wrong, first.is_alarming) == (0.312, 0.04, True)
+    assert (second.false_calls, second.expected_wrong, second.is_alarming) == (None, 0.04, False)
+    check = check_of(["a"], ["a"])
+    check["wrong_calls"][0] |= {"n_missing": 0, "expected_wrong": float("nan")}
+    (line,) = summarize_check(check, set()).wrong_calls
+    assert (line.false_calls, line.expected_wrong, line.is_alarming) == (None, None, False)
 
 
 def test_calls_name_the_column_that_changes_most():

@@ -136,6 +136,16 @@ def test_a_self_check_is_told_in_words_before_numbers():
     assert "--self-check" not in words
 
 
+def test_calls_not_to_be_trusted_are_named_before_all_verdicts():
+    html = simple_report(is_checked=True).html
+    words = " ".join(Page(html).text.split())
+    assert html.count('class="alarm"') == words.count("Do not trust the calls of") == 1
+    assert words.index("Do not trust the calls of") < words.index("Better in some")
+    numbers = words[words.index("The self-check in numbers") :]
+    assert numbers.index("Calls that would be wrong") < numbers.index("Hidden cells, filled again")
+    assert "31.2%" in numbers
+
+
 def test_a_page_without_a_self_check_says_how_to_get_one():
     words = " ".join(Page(simple_report().html).text.split())
     assert words.count("--self-check") == 1

@@ -1,12 +1,18 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from scipy.special import logit
 from scipy.stats import norm
 
 from diffjoint.errors import InputError
 from diffjoint.metrics import lost_errors, mm_scores, token_accuracy
 from diffjoint.simulate import bayes_posterior, bayesian_network, household_survey
+from diffjoint.simulate.mechanisms import LogisticMechanism
 
+LIFE = ["own-rates", "break-off", "blocks", "propensity", "survey"]
 WORLDS = [("mcar", 0.1), ("mcar", 0.4), ("mar", 0.3), ("mnar", 0.2), ("mnar", 0.4)]
+WORLDS += [(name, 0.3) for name in LIFE]
 
 
 @pytest.mark.parametrize(("mechanism", "rate"), WORLDS)
@@ -55,6 +61,61 @@ def test_a_row_by_hand():
     expected = above / (above + 0.1 * (1 - above))
     found = bayes_posterior(world).meaningful.loc[alone, "C1"].iloc[0]
     assert found == pytest.approx(expected, rel=1e-6)
+
+
+def test_a_row_that_broke_off_by_hand():
+    """D1 = 0 rules out that D2 is meaningful, so the row broke off before it, and what is missing
+    in D3 tells nothing: it is meaningful where D2 is 1, as often as P(D2 = 1 | D1 = 0) = 0.05."""
+    world = bayesian_network(0, 2_000, mechanism="break-off", loss_rate=0.1)
+    seen = world.observed_table
+    broke_off = seen[["C1", "C2"]].notna().all(axis=1) & (seen["D1"] == 0) & seen["D2"].isna()
+    posterior = bayes_posterior(world).meaningful[broke_off]
+    assert posterior["D2"].to_numpy() == pytest.approx(0.0)
+    assert posterior["D3"].to_numpy() == pytest.approx(0.05)
+
+
+def test_a_gap_in_a_row_that_went_on_is_meaningful():
+    """Under break-off an observed cell proves that nothing before it was lost."""
+    world = bayesian_network(0, 2_000, mechanism="break-off", loss_rate=0.3)
+    posterior = bayes_posterior(world).meaningful
+    seen = world.observed_table
+    went_on = seen["C1"].isna() & seen["C2"].notna()
+    assert went_on.any()
+    assert posterior.loc[went_on, "C1"].to_numpy() == pytest.approx(1.0)
+
+
+def test_own_rates_agree_with_independent_losses():
+    """Rates of their own are losses without drivers: both ways to the posterior meet."""
+    world = bayesian_network(0, 3_000, mechanism="own-rates", loss_rate=0.3)
+    own, none = world.mechanism, np.zeros(0)
+    independent = LogisticMechanism(
+        "mcar", 0.3, own.columns, (), np.zeros((0, 5)), logit(own.rates), none, none, {}
+    )
+    found, expected = (bayes_posterior(w) for w in (world, replace(world, mechanism=independent)))
+    np.testing.assert_allclose(found.meaningful, expected.meaningful, atol=1e-9)
+    np.testing.assert_allclose(found.mean, expected.mean, rtol=1e-9)
+    for name, table in expected.level.items():
+        np.testing.assert_allclose(found.level[name], table, atol=1e-9)
+
+
+@pytest.mark.parametrize("mechanism", LIFE)
+def test_the_posterior_is_the_frequency_in_every_discrete_context(mechanism):
+    """Rows that miss both numbers look alike if D1, D2 and D3 do: count the meaningful ones."""
+    world = bayesian_network(0, 400_000, mechanism=mechanism, loss_rate=0.4, seed=6)
+    both_missing = world.observed_table[["C1", "C2"]].isna().all(axis=1).to_numpy()
+    world = replace(world, is_train=~both_missing).test
+    posterior, seen = bayes_posterior(world).meaningful, world.observed_table
+    n_compared = 0
+    for _, rows in seen.fillna(-1.0).groupby(["D1", "D2", "D3"]).groups.items():
+        for name in world.mm_columns:
+            p, n_rows = posterior.loc[rows, name], len(rows)
+            assert p.max() - p.min() < 1e-9
+            if seen.loc[rows, name].isna().all():
+                noise = 4.5 * np.sqrt(max(p.iloc[0] * (1 - p.iloc[0]), 1 / n_rows) / n_rows)
+                share = world.meaningful.loc[rows, name].mean()
+                assert share == pytest.approx(p.iloc[0], abs=noise)
+                n_compared += 1
+    assert n_compared >= 3
 
 
 def test_d3_is_meaningful_where_d2_says_so():

@@ -1,11 +1,15 @@
 """Real tables with labels: where the data folder is, all of them; everywhere, what can go wrong."""
 
+import os
+from pathlib import Path
+
 import pandas as pd
 import pytest
 
 from diffjoint.errors import FileError, InputError
 from diffjoint.metrics import mm_scores, token_accuracy
-from diffjoint.simulate import WORLDS, acs_2018, make_world, telco_churn
+from diffjoint.simulate import WORLDS, acs_2018, make_world, nhanes_women, telco_churn
+from diffjoint.simulate.real import nhanes
 from diffjoint.simulate.real.labelled import labelled_world
 from diffjoint.simulate.source import DATA_SETTING, Source
 
@@ -39,6 +43,8 @@ SHAPES = {
     "acs-2018-wyoming-allocated": (5740, 40, 28),
     "acs-2018-delaware-allocated": (9123, 40, 28),
     "kdd-census-1994": (49816, 39, 21),
+    "nhanes-diabetes": (8897, 45, 30),
+    "nhanes-women": (3025, 35, 27),
 }
 
 
@@ -47,7 +53,8 @@ def test_a_real_table_becomes_a_world(name, read):
     world = read(name, seed=3)
     assert (*world.truth.shape, len(world.mm_columns)) == SHAPES[name]
     assert world.name == name
-    assert (world.observed_table.isna() == (world.meaningful | world.lost)).all(axis=None)
+    missing = world.meaningful | world.lost | ~world.kind_known
+    assert (world.observed_table.isna() == missing).all(axis=None)
     assert not (world.meaningful & world.truth.notna()).any(axis=None)
     assert not world.meaningful.drop(columns=world.mm_columns).any(axis=None)
     assert set(world.column_kinds) == set(world.truth.columns)
@@ -118,6 +125,58 @@ def test_answers_that_were_not_given_are_lost_where_the_question_applies(read):
     assert allocated.lost["PUMA"].sum() == 0
     seen = allocated.observed_table.notna()
     assert whole.truth[seen].equals(allocated.truth[seen])
+
+
+@pytest.mark.parametrize("name", ["nhanes-diabetes", "nhanes-women"])
+def test_the_health_survey_is_labelled_as_by_hand(name, read):
+    """Cell for cell; the frames to compare with write codes with a c before them."""
+    world = read(name)
+    labels = Path(os.environ[DATA_SETTING]) / "nhanes_2017_2018" / "labels"
+    if not labels.is_dir():
+        pytest.skip(f"{labels} is not there")
+    values, meaningful, lost = (
+        pd.read_parquet(labels / f"{name}.{part}.parquet")
+        for part in ("values", "meaningful", "lost")
+    )
+    codes = values.select_dtypes(exclude="number").columns
+    values[codes] = values[codes].apply(lambda column: column.str.removeprefix("c"))
+    pd.testing.assert_frame_equal(world.observed_table, values, check_dtype=False)
+    pd.testing.assert_frame_equal(world.meaningful, meaningful)
+    pd.testing.assert_frame_equal(world.lost, lost)
+    kinds = {column: "categorical" if column in codes else "continuous" for column in values}
+    assert world.column_kinds == kinds
+
+
+def test_cells_of_unknown_kind_are_missing_and_not_scored(read):
+    world = read("nhanes-diabetes")
+    unknown = ~world.kind_known
+    assert unknown.sum()[lambda n: n > 0].to_dict() == {"DID320": 24}
+    assert world.observed_table[unknown].isna().all(axis=None)
+    assert not (world.known & unknown).any(axis=None)
+    for called in (world.meaningful | unknown, world.meaningful):
+        assert mm_scores(world, called)["f1"] == 1.0
+
+
+def test_health_survey_traps(read):
+    world = read("nhanes-diabetes")
+    assert world.truth["DID040"].min() == 0.5
+    assert world.truth["DMDHHSZA"].min() == 0.0
+    assert not world.meaningful["INDFMPIR"].any()
+    slip = world.lost["DIQ360"] & (world.truth["DIQ010"] == "1")
+    assert slip.sum() == 18
+    assert set(world.truth["INDHHIN2"].dropna()).isdisjoint({"77", "99"})
+
+
+def test_an_altered_health_survey_is_refused(read, tmp_path, monkeypatch):
+    read("nhanes-women")
+    monkeypatch.setitem(nhanes.SHAPES, "RHQ_J", (3286, 48))
+    with pytest.raises(FileError, match="expected 3,286 rows x 48 columns; got 3,286 x 47"):
+        nhanes_women()
+    folder = tmp_path / "nhanes_2017_2018"
+    folder.mkdir()
+    (folder / "RHQ_J.XPT").write_bytes(b"HEADER, but cut off")
+    with pytest.raises(FileError, match=r"RHQ_J.XPT: it is damaged.*Download it again"):
+        nhanes_women(data=tmp_path)
 
 
 def test_an_unknown_state_is_refused():

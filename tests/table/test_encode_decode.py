@@ -3,7 +3,16 @@ import pandas as pd
 import pytest
 
 from diffjoint.errors import InputError
-from diffjoint.table import code_table, coordinates, decode, encode, infer_schema, open_table
+from diffjoint.table import (
+    NOT_TICKED,
+    TICKED,
+    code_table,
+    coordinates,
+    decode,
+    encode,
+    infer_schema,
+    open_table,
+)
 
 
 @pytest.fixture
@@ -61,9 +70,19 @@ def test_decoded_integers_are_whole_and_in_the_observed_range(coded):
 def test_a_column_with_one_level_decodes_to_that_level():
     frame = pd.DataFrame({"pool": ["yes", None, "yes"], "size": [1.5, 2.5, 3.25]})
     table = open_table(frame)
-    schema = infer_schema(table)
+    schema = infer_schema(table, checkboxes="fill")
     values = code_table(table, schema, "error")
     assert decode(encode(values, schema, 0.5), schema, 0.5)[:, 0].tolist() == [0.0] * 3
+
+
+def test_an_empty_cell_of_a_checkbox_has_a_code_of_its_own():
+    frame = pd.DataFrame({"pool": ["yes", None, "yes"], "size": [1.5, 2.5, 3.25]})
+    table = open_table(frame)
+    schema = infer_schema(table)
+    values = code_table(table, schema, "error")
+    assert schema.n_levels.tolist() == [2, 0]
+    assert values[:, 0].tolist() == [TICKED, NOT_TICKED, TICKED]
+    assert decode(encode(values, schema, 0.5), schema, 0.5)[:, 0].tolist() == values[:, 0].tolist()
 
 
 def test_an_unseen_level_is_an_error_or_left_out_of_the_model():

@@ -21,7 +21,8 @@ CODES = {"refused": "lost", "income": {"inapplicable": "meaningful"}, "hours": {
 
 def read(X, codes, **kinds):
     table = open_table(X)
-    schema = infer_schema(read_reasons(table, codes)[0], kinds)
+    without = read_reasons(table, codes)[0]
+    schema = infer_schema(without, kinds, named=range(table.n_columns))
     return read_reasons(table, codes, schema)
 
 
@@ -95,7 +96,7 @@ def test_a_category_with_a_code_stays_a_category():
 def test_a_new_table_is_read_as_the_first_was():
     """Only codes, no code at all, one row: the column holds numbers as in fit."""
     table = open_table(RAW)
-    schema = infer_schema(read_reasons(table, CODES)[0])
+    schema = infer_schema(read_reasons(table, CODES)[0], named=range(3))
     for rows in ([1], [0], [2], [1, 4]):
         part = open_table(RAW.iloc[rows])
         assert read_reasons(part, CODES, schema)[0].frame.to_native()["income"].dtype == "Int64"

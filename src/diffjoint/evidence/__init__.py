@@ -2,13 +2,8 @@
 
 from diffjoint.evidence.candidates import FALSE_FIND_RATE, TOO_FEW, Candidate, find_candidates
 from diffjoint.evidence.column import NEW, Judged
-from diffjoint.evidence.detector import (
-    Evidence,
-    at_loss_rate,
-    gather,
-    n_folds_for,
-    n_folds_of_all,
-)
+from diffjoint.evidence.detector import Evidence, n_folds_alone, n_folds_of_all
+from diffjoint.evidence.learning import at_loss_rate, gather
 from diffjoint.evidence.packing import pack, unpack
 from diffjoint.evidence.why import Why, why
 
@@ -23,7 +18,7 @@ __all__ = [
     "at_loss_rate",
     "find_candidates",
     "gather",
-    "n_folds_for",
+    "n_folds_alone",
     "n_folds_of_all",
     "pack",
     "unpack",

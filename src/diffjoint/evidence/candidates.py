@@ -2,11 +2,12 @@
 
 Two signs name a column. *Contexts*: boosted trees say who is missing better than any loss could,
 see :mod:`diffjoint.evidence.any_loss`. *Level*: it misses more than the rate that other columns
-agree on, and not completely at random.
+agree on, and not completely at random. Where cells get lost together, what is missing beside a cell
+misleads: then only those columns stay named that values bear out.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,7 @@ from diffjoint.evidence.any_loss import (
     together,
 )
 from diffjoint.evidence.detector import folds_of
+from diffjoint.evidence.learning import misleading_gaps
 from diffjoint.evidence.missing import FEWEST, learn_missing
 from diffjoint.keys import row_keys
 
@@ -44,6 +46,7 @@ FEWEST_AGREEING, AGREEING_SHARE = 2, 1 / 3
 NOTHING_MISSING = "no missing cell"
 TOO_FEW = f"fewer than {FEWEST} missing or observed cells"
 LOSSES = "losses explain it"
+TOGETHER = "lost together with other cells"
 CONTEXTS = "contexts say more than losses can"
 LEVEL = "misses more than others, not at random"
 
@@ -128,7 +131,20 @@ def find_candidates(
             signs[j] = _look(values, gaps[:, j], n_levels, features.beside(j), folds, j, seed)
         tick()
     rates = n_missing / max(1, len(gaps))
-    return _decide(rates, signs, len(gaps), false_find_rate)
+    found = _decide(rates, signs, len(gaps), false_find_rate)
+    named = [j for j, candidate in enumerate(found) if candidate.is_named]
+    borne_out = misleading_gaps(values, gaps, n_levels, named, seed) if named else None
+    return found if borne_out is None else _only(found, borne_out)
+
+
+def _only(found: list[Candidate], borne_out: Mapping[int, bool]) -> list[Candidate]:
+    """The candidates with those alone named that values bear out, where gaps mislead."""
+    return [
+        replace(candidate, is_named=False, p_value=1.0, reason=TOGETHER)
+        if candidate.is_named and not borne_out[j]
+        else candidate
+        for j, candidate in enumerate(found)
+    ]
 
 
 @dataclass(frozen=True)

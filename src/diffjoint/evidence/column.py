@@ -72,12 +72,17 @@ class Judged:
     missing_rate: Values
     loss_rate: Values
     mm_rate: Values
+    nearest: float = 0.0
 
     @property
     def probability(self) -> Values:
-        """P(meaningful | missing); where nothing is lost, what is missing is meaningful."""
+        """P(meaningful | missing); where nothing is lost, what is missing is meaningful.
+
+        It is no nearer to 0 or 1 than ``nearest``: what few rows bear out is not sure.
+        """
         share = self.mm_rate / np.maximum(self.missing_rate, TINY)
-        return np.where(self.loss_rate <= TINY, 1.0, np.minimum(share, 1.0))  # rounding aside
+        share = np.where(self.loss_rate <= TINY, 1.0, np.minimum(share, 1.0))  # rounding aside
+        return np.clip(share, self.nearest, 1 - self.nearest)
 
 
 @dataclass(frozen=True)
@@ -94,6 +99,8 @@ class ColumnEvidence:
         from the rows of the others.
     slope, shift : float
         What labelled cells correct the log odds of P(meaningful | missing) by.
+    nearest : float
+        Probabilities are no nearer to 0 or 1 than this.
     """
 
     trees: tuple[Trees, ...]
@@ -102,22 +109,37 @@ class ColumnEvidence:
     mm_rate: tuple[Values, ...]
     slope: float = 1.0
     shift: float = 0.0
+    nearest: float = 0.0
 
     def judge(self, features: Values, folds: NDArray[np.int64], scores: Values) -> Judged:
         """The three rates for every row."""
         rho, phi = self.loss.rate(scores), np.zeros(len(features))
-        level = _logit(rho)
+        level = to_logit(rho)
         for fold, rows, weight in judges(folds, len(self.trees)):
             excess = self.trees[fold].logit(features[rows]) - level[rows]
             phi[rows] += weight * np.interp(excess, self.excess[fold], self.mm_rate[fold])
         phi = np.minimum(phi, 1.0)
         if (self.slope, self.shift) != NONE:
             phi = corrected(phi, rho, self.slope, self.shift)
-        return Judged(rho + (1 - rho) * phi, rho, phi)
+        return Judged(rho + (1 - rho) * phi, rho, phi, self.nearest)
 
     def excess_of(self, features: Values, folds: NDArray[np.int64], scores: Values) -> Values:
         """Logit q - logit rho for every row: P(meaningful) rises with it."""
-        return _logits(self.trees, features, folds) - _logit(self.loss.rate(scores))
+        return logits_in_folds(self.trees, features, folds) - to_logit(self.loss.rate(scores))
+
+    def loss_pushes(self, scores: Values, typical: Values) -> Values:
+        """What each cell adds to logit rho, which is linear in the scores.
+
+        Parameters
+        ----------
+        scores, typical : arrays of shape (n_rows, n_columns)
+            Scores of the rows, and of what rows usually hold.
+        """
+        pushes, drivers = np.zeros(scores.shape), self.loss.drivers
+        pushes[:, drivers] = (scores[:, drivers] - typical[:, drivers].mean(axis=0)) * (
+            self.loss.weights
+        )
+        return pushes
 
 
 def judges(
@@ -164,7 +186,7 @@ def fit_column(
     """
     folds = folds % n_folds
     trees = learn_in_folds(features, is_missing, n_levels, folds, n_folds, seed)
-    logits = _logits(trees, features, folds)
+    logits = logits_in_folds(trees, features, folds)
     if isinstance(loss, Sought):
         loss = _find_loss(logits, is_missing, scores, loss.drivers, loss.level)
     return _beside(loss, trees, logits, is_missing, folds, scores)
@@ -182,7 +204,7 @@ def at_level(
 
     How likely a cell is missing does not depend on how much is lost, so that no tree is grown.
     """
-    logits = _logits(learnt.trees, features, folds)
+    logits = logits_in_folds(learnt.trees, features, folds)
     loss = _find_loss(logits, is_missing, scores, sought.drivers, sought.level)
     return _beside(loss, learnt.trees, logits, is_missing, folds, scores)
 
@@ -200,7 +222,7 @@ def _beside(
     Shares of meaningful cells that are smaller than what the loss rate can be known by are none.
     """
     rho = loss.rate(scores)
-    excess = logits - _logit(rho)
+    excess = logits - to_logit(rho)
     knots, rates = [], []
     least = ENOUGH_ERRORS * float(np.sqrt((rho * (1 - rho)).mean() / len(rho)))
     for fold in range(len(trees)):
@@ -208,7 +230,8 @@ def _beside(
         curve = _rising(excess[rows], is_missing[rows], rho[rows])
         knots.append(curve.X_thresholds_)
         rates.append(np.where(curve.y_thresholds_ <= least, 0.0, curve.y_thresholds_))
-    return ColumnEvidence(trees, loss, tuple(knots), tuple(rates))
+    nearest = nearest_to_sure(int(is_missing.sum()))
+    return ColumnEvidence(trees, loss, tuple(knots), tuple(rates), nearest=nearest)
 
 
 def _find_loss(
@@ -323,7 +346,7 @@ def _constant_level(logits: Values, is_missing: Cells, level: Level) -> float:
 
 
 def _mm_rates(logits: Values, is_missing: Cells, rho: Values) -> Values:
-    excess = logits - _logit(rho)
+    excess = logits - to_logit(rho)
     return np.asarray(_rising(excess, is_missing, rho).predict(excess))
 
 
@@ -338,13 +361,26 @@ def _rising(excess: Values, is_missing: Cells, rho: Values) -> IsotonicRegressio
     return rising.fit(excess, share, sample_weight=weight)
 
 
-def _logits(trees: tuple[Trees, ...], features: Values, folds: NDArray[np.int64]) -> Values:
+def nearest_to_sure(n_missing: int) -> float:
+    """How near to 0 or 1 a probability can be that so many missing cells bear out.
+
+    Examples
+    --------
+    >>> nearest_to_sure(98)
+    0.01
+    """
+    return 1 / (n_missing + 2)
+
+
+def logits_in_folds(trees: tuple[Trees, ...], features: Values, folds: NDArray[np.int64]) -> Values:
+    """What trees say of each row: those of its fold, or the mean of all for a row that is new."""
     logits = np.zeros(len(features))
     for fold, rows, weight in judges(folds, len(trees)):
         logits[rows] += weight * trees[fold].logit(features[rows])
     return logits
 
 
-def _logit(p: Values) -> Values:
+def to_logit(p: Values) -> Values:
+    """Logits of probabilities, finite at 0 and 1."""
     clipped: Values = logit(np.clip(p, TINY, 1 - TINY))
     return clipped

@@ -52,10 +52,15 @@ def find_correction(likely: Values, meaningful: Cells, labelled: Cells) -> tuple
 def corrected(mm_rate: Values, loss_rate: Values, slope: float, shift: float) -> Values:
     """P(meaningful) before it is known that the cell is missing, from corrected odds."""
     missing_rate = loss_rate + (1 - loss_rate) * mm_rate
-    likely = mm_rate / np.maximum(missing_rate, FARTHEST)
-    after = expit(slope * _log_odds(likely) + shift)
+    after = corrected_odds(mm_rate / np.maximum(missing_rate, FARTHEST), slope, shift)
     rate: Values = after * loss_rate / (1 - after * (1 - loss_rate))
     return rate
+
+
+def corrected_odds(likely: Values, slope: float, shift: float) -> Values:
+    """P(meaningful | missing) with corrected log odds."""
+    after: Values = expit(slope * _log_odds(likely) + shift)
+    return after
 
 
 def _log_odds(likely: Values) -> Values:

@@ -1,10 +1,15 @@
 """Evidence as named arrays, and back."""
 
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
+
 import numpy as np
 
 from diffjoint.evidence.column import ColumnEvidence
-from diffjoint.evidence.detector import Evidence
+from diffjoint.evidence.detector import Evidence, LearntColumn
 from diffjoint.evidence.losses import LossModel, Scores
+from diffjoint.evidence.values_view import ValuesEvidence
 from diffjoint.trees import Arrays, apart, end_to_end, pack_trees, unpack_trees
 
 
@@ -22,31 +27,20 @@ def pack(evidence: Evidence) -> Arrays:
         "typical": evidence.typical,
         "seen": evidence.seen,
         "doubts": np.frombuffer("\n".join(evidence.doubts).encode(), dtype=np.uint8),
+        "leans_on_values": np.array([evidence.leans_on_values]),
+        "is_by_values": np.array([isinstance(c, ValuesEvidence) for c in columns], dtype=bool),
+        "n_trees": np.array([len(column.trees) for column in columns], dtype=np.int64),
+        "correction": np.array([(c.slope, c.shift, c.nearest) for c in columns]).reshape(-1, 3),
     }
     arrays |= end_to_end("level_scores", evidence.scores.level_scores)
-    for name in ("excess", "mm_rate"):
-        arrays |= end_to_end(name, [knots for column in columns for knots in getattr(column, name)])
-    for name in ("drivers", "weights"):
-        arrays |= end_to_end(f"loss.{name}", [getattr(column.loss, name) for column in columns])
-    arrays["n_trees"] = np.array([len(column.trees) for column in columns], dtype=np.int64)
-    arrays["correction"] = np.array([(column.slope, column.shift) for column in columns])
-    arrays["loss.bias"] = np.array([column.loss.bias for column in columns])
+    arrays |= _pack_by_gaps([c for c in columns if isinstance(c, ColumnEvidence)])
+    arrays |= _pack_by_values([c for c in columns if isinstance(c, ValuesEvidence)])
     return arrays | pack_trees([grown for column in columns for grown in column.trees])
 
 
 def unpack(arrays: Arrays) -> Evidence:
     """The evidence that :func:`pack` made arrays of."""
-    trees = unpack_trees(arrays)
-    drivers, weights = apart(arrays, "loss.drivers"), apart(arrays, "loss.weights")
-    biases = arrays["loss.bias"].tolist()
-    losses = [LossModel(*loss) for loss in zip(drivers, weights, biases, strict=True)]
-    excess, mm_rate = apart(arrays, "excess"), apart(arrays, "mm_rate")
-    columns, ends = [], np.cumsum(arrays["n_trees"]).tolist()
-    for i, (loss, start, end) in enumerate(zip(losses, [0, *ends], ends, strict=False)):
-        own = slice(start, end)
-        slope, shift = arrays["correction"][i].tolist()
-        knots = tuple(excess[own]), tuple(mm_rate[own])
-        columns.append(ColumnEvidence(tuple(trees[own]), loss, *knots, slope, shift))
+    columns = list(_columns(arrays))
     searched = arrays["searched"].tolist()
     return Evidence(
         n_levels=arrays["n_levels"],
@@ -54,9 +48,58 @@ def unpack(arrays: Arrays) -> Evidence:
         scores=Scores(tuple(apart(arrays, "level_scores")), arrays["centre"], arrays["spread"]),
         drivers=tuple(arrays["drivers"].tolist()),
         columns=dict(zip(searched, columns[: len(searched)], strict=True)),
-        in_turn=dict(zip(searched, columns[len(searched) :], strict=True)),
+        in_turn=dict(zip(searched, columns[len(searched) :], strict=False)),
         implied=arrays["implied"],
         typical=arrays["typical"],
         seen=arrays["seen"],
         doubts=tuple(arrays["doubts"].tobytes().decode().splitlines()),
+        leans_on_values=bool(arrays["leans_on_values"][0]),
     )
+
+
+def _columns(arrays: Arrays) -> Iterator[LearntColumn]:
+    """Columns in the order in which they were packed."""
+    trees, by_gaps, by_values = iter(unpack_trees(arrays)), _by_gaps(arrays), _by_values(arrays)
+    kinds = zip(arrays["is_by_values"], arrays["n_trees"], arrays["correction"], strict=True)
+    for is_by_values, n_trees, correction in kinds:
+        own = tuple(islice(trees, int(n_trees)))
+        learnt: LearntColumn = next(by_values) if is_by_values else next(by_gaps)
+        slope, shift, nearest = correction.tolist()
+        yield replace(learnt, trees=own, slope=slope, shift=shift, nearest=nearest)
+
+
+def _pack_by_gaps(columns: Sequence[ColumnEvidence]) -> Arrays:
+    arrays: Arrays = {"loss.bias": np.array([column.loss.bias for column in columns])}
+    arrays["n_curves"] = np.array([len(column.excess) for column in columns], dtype=np.int64)
+    for name in ("excess", "mm_rate"):
+        arrays |= end_to_end(name, [knots for column in columns for knots in getattr(column, name)])
+    for name in ("drivers", "weights"):
+        arrays |= end_to_end(f"loss.{name}", [getattr(column.loss, name) for column in columns])
+    return arrays
+
+
+def _by_gaps(arrays: Arrays) -> Iterator[ColumnEvidence]:
+    drivers, weights = apart(arrays, "loss.drivers"), apart(arrays, "loss.weights")
+    excess, mm_rate = iter(apart(arrays, "excess")), iter(apart(arrays, "mm_rate"))
+    parts = zip(drivers, weights, arrays["loss.bias"].tolist(), arrays["n_curves"], strict=True)
+    for driver, weight, bias, n_curves in parts:
+        curves = tuple(islice(excess, int(n_curves))), tuple(islice(mm_rate, int(n_curves)))
+        yield ColumnEvidence((), LossModel(driver, weight, bias), *curves)
+
+
+def _pack_by_values(columns: Sequence[ValuesEvidence]) -> Arrays:
+    arrays: Arrays = {
+        "view.loss": np.array([(c.loss_logit, c.lift_bias) for c in columns]).reshape(-1, 2)
+    }
+    for name in ("score", "missing_logit", "lift"):
+        arrays |= end_to_end(f"view.{name}", [getattr(column, name) for column in columns])
+    return arrays
+
+
+def _by_values(arrays: Arrays) -> Iterator[ValuesEvidence]:
+    names = ("score", "missing_logit", "lift")
+    parts = zip(
+        *(apart(arrays, f"view.{name}") for name in names), arrays["view.loss"], strict=True
+    )
+    for score, missing_logit, lift, (loss_logit, lift_bias) in parts:
+        yield ValuesEvidence((), score, missing_logit, float(loss_logit), lift, float(lift_bias))

@@ -17,8 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diffjoint.arrays import Values
-from diffjoint.evidence.column import ColumnEvidence, Judged, judges
+from diffjoint.evidence.column import Judged, judges
 from diffjoint.evidence.detector import Evidence
+from diffjoint.evidence.values_view import ValuesEvidence
 from diffjoint.trees import Trees
 
 Rows = NDArray[np.intp]
@@ -41,11 +42,14 @@ class Why:
         Logit q - logit rho on average over rows: what there is before this one is looked at.
     pushes : array of shape (n_cells, n_columns)
         What each other cell of the row adds to that; 0 for the cell itself.
+    by_values : array of shape (n_cells,) or None
+        P(meaningful) by what the rows hold, where other losses of a row then speak for a loss.
     """
 
     judged: Judged
     base: Values
     pushes: Values
+    by_values: Values | None = None
 
 
 def why(evidence: Evidence, values: Values, rows: Rows, column: int) -> Why:
@@ -59,26 +63,24 @@ def why(evidence: Evidence, values: Values, rows: Rows, column: int) -> Why:
     column : int
     """
     learnt = evidence.columns[column]
-    folds, scores = evidence.judges(values)[rows], evidence.scores.of(values[rows])
+    folds = evidence.judges(values)[rows]
+    context = evidence.context(values[rows], folds)
     features = np.delete(values[rows], column, axis=1)
     others = np.delete(evidence.typical, column, axis=1)
     pushes = np.zeros((len(rows), values.shape[1]))
     rest = np.delete(np.arange(values.shape[1]), column)
-    for fold, inside, weight in judges(folds, evidence.n_folds):
+    for fold, inside, weight in judges(folds, len(learnt.trees)):
         added = tree_pushes(learnt.trees[fold], features[inside], others)
         pushes[np.ix_(inside, rest)] += weight[:, None] * added
-    pushes -= _loss_pushes(learnt, scores, evidence.scores.of(evidence.typical))
-    excess = learnt.excess_of(features, folds, scores)
-    return Why(learnt.judge(features, folds, scores), excess - pushes.sum(axis=1), pushes)
-
-
-def _loss_pushes(learnt: ColumnEvidence, scores: Values, typical: Values) -> Values:
-    """What each cell adds to logit rho, which is linear in the scores."""
-    pushes = np.zeros(scores.shape)
-    drivers = learnt.loss.drivers
-    centred = scores[:, drivers] - typical[:, drivers].mean(axis=0)
-    pushes[:, drivers] = centred * learnt.loss.weights
-    return pushes
+    by_values = None
+    if isinstance(learnt, ValuesEvidence):
+        pushes -= learnt.loss_pushes(context)
+        by_values = learnt.by_values(features, folds) if evidence.leans_on_values else None
+    else:
+        pushes -= learnt.loss_pushes(context, evidence.scores.of(evidence.typical))
+    excess = learnt.excess_of(features, folds, context)
+    base = excess - pushes.sum(axis=1)
+    return Why(learnt.judge(features, folds, context), base, pushes, by_values)
 
 
 def tree_pushes(trees: Trees, features: Values, typical: Values) -> Values:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import isnan
 from typing import Any
 
-from diffjoint.verdict import FEWEST_CELLS
+from diffjoint.verdict import FEWEST_CELLS, MOST_FALSE, MOST_WRONG
 
 ACCURACY = "accuracy"
 
@@ -51,8 +51,6 @@ class MissingLine:
     said, found, error, by_chance : float
         Mean of P(missing), share of missing cells, and how far they are apart by tenths; what
         that would be by chance alone.
-    false_calls : float or None
-        Share of the observed cells that would be kept had they been lost.
     points : tuple of (float, float, int)
         Said, found and cells, in each tenth.
     """
@@ -62,8 +60,31 @@ class MissingLine:
     found: float
     error: float
     by_chance: float
-    false_calls: float | None
     points: tuple[tuple[float, float, int], ...]
+
+
+@dataclass(frozen=True)
+class WrongLine:
+    """Calls of one searched column that would be wrong.
+
+    Attributes
+    ----------
+    name : str
+    n_missing, n_shown : int
+        Missing cells that were called, and observed cells that were shown as if lost.
+    false_calls, expected_wrong : float or None
+        Share of the lost cells that would be kept, and of the calls that are wrong by their own
+        probabilities; None: too few cells to tell.
+    is_alarming : bool
+        Whether either is too high for the calls to be trusted.
+    """
+
+    name: str
+    n_missing: int
+    n_shown: int
+    false_calls: float | None
+    expected_wrong: float | None
+    is_alarming: bool
 
 
 @dataclass(frozen=True)
@@ -93,15 +114,21 @@ class CheckSummary:
 
     Attributes
     ----------
+    alarm : str
+        Which calls are not to be trusted; empty: none.
     verdicts, notes : tuple of str
+        The alarm is the first verdict, if there is one.
+    wrong_calls : tuple of WrongLine
     values : tuple of ValueLine
         The worst first.
     missing : tuple of MissingLine
     calls : tuple of CallLine
     """
 
+    alarm: str
     verdicts: tuple[str, ...]
     notes: tuple[str, ...]
+    wrong_calls: tuple[WrongLine, ...]
     values: tuple[ValueLine, ...]
     missing: tuple[MissingLine, ...]
     calls: tuple[CallLine, ...]
@@ -119,8 +146,10 @@ def summarize_check(check: Mapping[str, Any], filled: set[str]) -> CheckSummary:
     """
     values = [_value(record, record["column"] in filled) for record in check["values"]]
     return CheckSummary(
+        check["alarm"],
         tuple(check["verdicts"]),
         tuple(check["notes"]),
+        tuple(_wrong(record) for record in check["wrong_calls"]),
         tuple(sorted(values, key=_badness, reverse=True)),
         tuple(_missing(record, check["bins"]) for record in check["missing"]),
         tuple(_calls(check["calls"])),
@@ -149,6 +178,15 @@ def _value(record: Mapping[str, Any], is_filled: bool) -> ValueLine:
     )
 
 
+def _wrong(record: Mapping[str, Any]) -> WrongLine:
+    n_missing, n_shown = record["n_missing"], record["n_shown"]
+    is_told = n_missing > 0 and n_shown >= FEWEST_CELLS
+    false_calls = _number(record["false_calls"]) if is_told else None
+    expected = _number(record["expected_wrong"]) if n_missing >= FEWEST_CELLS else None
+    is_alarming = (false_calls or 0.0) > MOST_FALSE or (expected or 0.0) > MOST_WRONG
+    return WrongLine(record["column"], n_missing, n_shown, false_calls, expected, is_alarming)
+
+
 def _missing(record: Mapping[str, Any], bins: Sequence[Mapping[str, Any]]) -> MissingLine:
     return MissingLine(
         record["column"],
@@ -156,7 +194,6 @@ def _missing(record: Mapping[str, Any], bins: Sequence[Mapping[str, Any]]) -> Mi
         record["found"],
         record["calibration_error"],
         record["by_chance"],
-        _number(record["false_calls"]),
         tuple(
             (tenth["said"], tenth["found"], tenth["n_cells"])
             for tenth in bins

@@ -3,7 +3,7 @@
 import numpy as np
 
 from diffjoint.explain import plain_text
-from diffjoint.table import Column, Kind
+from diffjoint.table import NOT_TICKED, UNTICKED, Column, Kind
 
 LONGEST = 48
 
@@ -30,6 +30,8 @@ def coded_text(column: Column, code: float) -> str:
     >>> coded_text(Column("seen", Kind.DATETIME), 86_400_000_000.0)
     '1970-01-02'
     """
+    if column.is_checkbox and code == NOT_TICKED:
+        return UNTICKED
     if column.is_categorical:
         return str(column.levels[int(code)])
     if column.kind is Kind.DATETIME:

@@ -4,13 +4,15 @@ from diffjoint.simulate.bayes_limit import Posterior, bayes_posterior
 from diffjoint.simulate.bayesian_network import bayesian_network
 from diffjoint.simulate.catalogue import WORLDS, Entry, make_world
 from diffjoint.simulate.household import household_survey
-from diffjoint.simulate.mechanisms import Mechanism, make_mechanism
+from diffjoint.simulate.mechanisms import MECHANISM_NAMES, Mechanism, make_mechanism
 from diffjoint.simulate.mimic import mimic_iv_ed, mimic_iv_ed_demo, mimic_like
 from diffjoint.simulate.real import (
     acs_2018,
     acs_2018_allocated,
     ames_housing,
     kdd_census_1994,
+    nhanes_diabetes,
+    nhanes_women,
     telco_churn,
     thyroid_disease,
 )
@@ -19,6 +21,7 @@ from diffjoint.simulate.world import World
 
 __all__ = [
     "DATA_SETTING",
+    "MECHANISM_NAMES",
     "WORLDS",
     "Entry",
     "Mechanism",
@@ -36,6 +39,8 @@ __all__ = [
     "mimic_iv_ed",
     "mimic_iv_ed_demo",
     "mimic_like",
+    "nhanes_diabetes",
+    "nhanes_women",
     "telco_churn",
     "thyroid_disease",
 ]

@@ -6,6 +6,7 @@ over D1, D2 and D3 exactly, over C1 and C2 by Gauss-Legendre quadrature within t
 everything is smooth. No method can be expected to do better.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -26,7 +27,13 @@ from diffjoint.simulate.bayesian_network import (
     d2_probabilities,
     d3_probabilities,
 )
-from diffjoint.simulate.mechanisms import Mechanism
+from diffjoint.simulate.mechanisms import (
+    LifeMechanism,
+    LogisticMechanism,
+    Mechanism,
+    loss_patterns,
+    missing_given_meaningful,
+)
 from diffjoint.simulate.world import World
 
 Array = NDArray[np.float64]
@@ -146,8 +153,8 @@ def _posterior_of(cells: Array, mechanism: Mechanism) -> Array:
     joint = joint * np.where(d1 == 1, P_D1, 1 - P_D1)
     joint = joint * _d2_table(c1, c2, d1) * d3_probabilities(np.array(D2_STATES))
     states = dict(zip(_COLUMNS, (c1_state, c2, d1, d2, d3), strict=True))
-    for j, name in enumerate(_COLUMNS):
-        joint = joint * _seen_as(cells[:, j], states[name], _loss(mechanism, j, states))
+    for factor in _seen_given(mechanism, cells, states):
+        joint = joint * factor
     joint /= joint.sum(axis=(1, 2, 3, 4, 5), keepdims=True)
     return _marginals(joint, c1, c2)
 
@@ -186,7 +193,37 @@ def _d2_table(c1: Array, c2: Array, d1: Array) -> Array:
     return np.concatenate([regular, meaningful], axis=-1)[..., None]
 
 
-def _loss(mechanism: Mechanism, column: int, states: dict[str, Array]) -> Array:
+def _seen_given(mechanism: Mechanism, cells: Array, states: dict[str, Array]) -> Iterator[Array]:
+    """P(what is seen of a row | its state), as factors."""
+    if isinstance(mechanism, LifeMechanism):
+        yield from (_agrees(cells[:, j], states[name]) for j, name in enumerate(_COLUMNS))
+        yield _missing_as(mechanism, cells, states)
+    elif isinstance(mechanism, LogisticMechanism):
+        for j, name in enumerate(_COLUMNS):
+            yield _seen_as(cells[:, j], states[name], _loss(mechanism, j, states))
+    else:
+        raise InputError(f"The Bayes limit is not known for losses by {mechanism.name!r}.")
+
+
+def _agrees(column: Array, state: Array) -> Array:
+    """Whether a state can be seen as it was: a missing cell can have been anything."""
+    seen = column[:, None, None, None, None, None]
+    return np.where(np.isnan(seen) | (seen == state), 1.0, 0.0)
+
+
+def _missing_as(mechanism: LifeMechanism, cells: Array, states: dict[str, Array]) -> Array:
+    """P(the row misses these cells | which of them are meaningful)."""
+    place = 2 ** np.arange(len(_COLUMNS))[::-1]
+    missing = np.isnan(cells) @ place
+    meaningful = sum(
+        digit * np.isnan(states[name]) for digit, name in zip(place, _COLUMNS, strict=True)
+    )
+    table = missing_given_meaningful(loss_patterns(mechanism))
+    chances: Array = table[missing[:, None, None, None, None, None], meaningful]
+    return chances
+
+
+def _loss(mechanism: LogisticMechanism, column: int, states: dict[str, Array]) -> Array:
     """P(the column's cell is lost) for every state of the row."""
     logit: Array = np.array(mechanism.bias[column])
     for k, driver in enumerate(mechanism.drivers):

@@ -21,6 +21,9 @@ from diffjoint.simulate.real import (
     ames_housing,
     kdd_census,
     kdd_census_1994,
+    nhanes,
+    nhanes_diabetes,
+    nhanes_women,
     telco,
     telco_churn,
     thyroid,
@@ -75,8 +78,9 @@ def make_world(
         A key of ``WORLDS``.
     rows : int, optional
         How many rows to draw; only of worlds that are drawn.
-    mechanism : {"mcar", "mar", "mnar"} or None
-        How cells get lost; None: nothing more is lost. Worlds with losses of their own ignore it.
+    mechanism : str or None
+        How cells get lost, one of ``MECHANISM_NAMES``; None: nothing more is lost. Worlds with
+        losses of their own ignore it.
     loss_rate : float
     seed : int
     data : path, optional
@@ -166,6 +170,20 @@ _ENTRIES = [
         for state in acs.EDITIONS
     ),
     Entry("kdd-census-1994", "people asked in 1994", kdd_census_1994, kdd_census.SOURCE),
+    Entry(
+        "nhanes-diabetes",
+        "people asked about diabetes and hospitals, with the answers that they did not give",
+        nhanes_diabetes,
+        nhanes.SOURCE,
+        own_losses=True,
+    ),
+    Entry(
+        "nhanes-women",
+        "women asked about reproductive health, with the answers that they did not give",
+        nhanes_women,
+        nhanes.SOURCE,
+        own_losses=True,
+    ),
 ]
 WORLDS: dict[str, Entry] = {entry.name: entry for entry in _ENTRIES}
 """Every world by its name."""

@@ -56,6 +56,11 @@ class World:
         return self.truth.notna() | self.meaningful
 
     @property
+    def kind_known(self) -> pd.DataFrame:
+        """Cells known to be observed, meaningful or lost; others are missing and not scored."""
+        return self.truth.notna() | self.meaningful | self.lost
+
+    @property
     def train(self) -> "World":
         """The rows for fitting, as a world of their own."""
         return self._rows(self.is_train)
@@ -85,8 +90,8 @@ def lose_cells(
     Parameters
     ----------
     world : World
-    name : {"mcar", "mar", "mnar"} or None
-        None: nothing more is lost.
+    name : str or None
+        One of ``MECHANISM_NAMES``; None: nothing more is lost.
     loss_rate : float
         Share of the cells to lose, over the columns that are not spared.
     rng : Generator

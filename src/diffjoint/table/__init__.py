@@ -1,7 +1,13 @@
 """Tables at the door: kinds, coding, model space, and dtypes back as they came. No torch."""
 
 from diffjoint.table.bounds import number_for, with_bounds
-from diffjoint.table.carried import check_observed, doubts_on_carried
+from diffjoint.table.carried import (
+    check_observed,
+    check_unticked,
+    doubts_on_carried,
+    doubts_on_kept,
+    scarce_columns,
+)
 from diffjoint.table.decode import decode, fill_column, fill_constant, on_grid
 from diffjoint.table.encode import code_table, coordinates, encode
 from diffjoint.table.frame import (
@@ -27,9 +33,25 @@ from diffjoint.table.reasons import (
     read_reasons,
     searched_by_codes,
 )
-from diffjoint.table.schema import Column, Kind, Schema, infer_kind, infer_schema
+from diffjoint.table.schema import (
+    FEWEST_OBSERVED,
+    NOT_TICKED,
+    TICKED,
+    UNTICKED,
+    Checkboxes,
+    Column,
+    Kind,
+    Schema,
+    infer_kind,
+    infer_schema,
+)
 
 __all__ = [
+    "FEWEST_OBSERVED",
+    "NOT_TICKED",
+    "TICKED",
+    "UNTICKED",
+    "Checkboxes",
     "Column",
     "Kind",
     "Labels",
@@ -38,11 +60,13 @@ __all__ = [
     "cells_of",
     "check_mapping",
     "check_observed",
+    "check_unticked",
     "code_table",
     "codes_by_column",
     "coordinates",
     "decode",
     "doubts_on_carried",
+    "doubts_on_kept",
     "encode",
     "fill_column",
     "fill_constant",
@@ -62,6 +86,7 @@ __all__ = [
     "open_labels",
     "open_table",
     "read_reasons",
+    "scarce_columns",
     "searched_by_codes",
     "to_scores",
     "with_bounds",

@@ -1,4 +1,4 @@
-"""Columns that are carried along though someone may want them filled: a word on each."""
+"""Columns that are not filled though someone may want them to be: a word on each."""
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from datetime import date
@@ -9,7 +9,7 @@ import pandas as pd
 
 from diffjoint.errors import InputError
 from diffjoint.table.frame import Table, objects
-from diffjoint.table.schema import Kind, Schema
+from diffjoint.table.schema import UNTICKED, Kind, Schema, infer_kind, is_scarce
 
 MOST_NAMED = 10
 
@@ -63,17 +63,118 @@ def doubts_on_carried(
     )
 
 
+def doubts_on_kept(
+    table: Table, schema: Schema, column_kinds: Mapping[Hashable, str] | None = None
+) -> tuple[str, ...]:
+    """A word on columns whose empty cells are kept without being judged, though no one asked.
+
+    They are checkboxes, or have too few observed cells.
+
+    Examples
+    --------
+    >>> from diffjoint.table import infer_schema, open_table
+    >>> table = open_table(pd.DataFrame({"age": [31, 40], "sprouts": ["served", None]}))
+    >>> doubts_on_kept(table, infer_schema(table))[0].split(": ")[0]
+    "'sprouts' holds one value or nothing, as checkboxes do"
+    """
+    asked = {table.position(label) for label in column_kinds or {}}
+    checkboxes = [
+        table.labels[position]
+        for position, column in enumerate(schema.columns)
+        if column.is_checkbox and position not in asked
+    ]
+    scarce = scarce_columns(table, schema, column_kinds)
+    return (*_on_checkboxes(checkboxes), *_on_scarce(scarce))
+
+
+def scarce_columns(
+    table: Table, schema: Schema, column_kinds: Mapping[Hashable, str] | None = None
+) -> dict[Hashable, tuple[int, Kind]]:
+    """Columns that are carried along since too few of their cells are observed.
+
+    Returns
+    -------
+    dict
+        By label how many are, and the kind that the column would have.
+    """
+    asked = {table.position(label) for label in column_kinds or {}}
+    scarce = {}
+    for position, column in enumerate(schema.columns):
+        series = table.column(position)
+        kind = Kind.PASS_THROUGH
+        if position not in asked and not column.is_modelled:
+            kind = infer_kind(series, column.name)
+        if is_scarce(series, kind):
+            scarce[table.labels[position]] = (int((~table.missing(position)).sum()), kind)
+    return scarce
+
+
+def check_unticked(table: Table, schema: Schema, named: Mapping[str, Iterable[Hashable]]) -> None:
+    """Raise if an option has something to decide in a column that is said to be a checkbox."""
+    for option in ("mm_columns", "rules"):
+        for label in named.get(option, ()):
+            position = table.position(label)
+            if position is not None and schema.columns[position].is_checkbox:
+                raise InputError(
+                    f"{option} names {label!r}, of which column_kinds says that it is a checkbox: "
+                    f"an empty cell is {UNTICKED}, and there is nothing to tell apart. Leave it "
+                    "out of one or the other."
+                )
+
+
 def _on_empty(names: list[str]) -> Iterator[str]:
     if not names:
         return
-    more, shown = len(names) - MOST_NAMED, [repr(name) for name in names[:MOST_NAMED]]
-    listed = ", ".join(shown) + (f" and {more} more" if more > 0 else "")
-    kinds = ", ".join(f"{name}: 'pass-through'" for name in shown) + (", ..." if more > 0 else "")
+    kinds = _kinds(dict.fromkeys(names, Kind.PASS_THROUGH))
     as_is, it = ("as it is", "it") if len(names) == 1 else ("as they are", "them")
     yield (
-        f"No cell of {listed} holds a value, so that there is nothing to learn from: carried along "
-        f"{as_is}. Drop {it}, or say that this is meant: column_kinds={{{kinds}}}."
+        f"No cell of {_listed(names)} holds a value, so that there is nothing to learn from: "
+        f"carried along {as_is}. Drop {it}, or say that this is meant: {kinds}."
     )
+
+
+def _on_checkboxes(labels: list[Hashable]) -> Iterator[str]:
+    if not labels:
+        return
+    one = _kinds({labels[0]: Kind.CATEGORICAL})
+    say = f"{one}, or of all such columns checkboxes='fill'"
+    yield (
+        f"{_listed(labels)} {'holds' if len(labels) == 1 else 'hold'} one value or nothing, as "
+        f"checkboxes do: an empty cell there is taken for {UNTICKED}, is kept as NA, and tells "
+        f"nothing of how cells get lost. Where such cells were lost, say so: {say}."
+    )
+
+
+def _on_scarce(scarce: Mapping[Hashable, tuple[int, Kind]]) -> Iterator[str]:
+    if not scarce:
+        return
+    is_one = len(scarce) == 1
+    has, its, it = ("has", "its", "it") if is_one else ("have", "their", "them")
+    holds = "it holds" if is_one else "they hold"
+    counts = [f"{label!r} ({n_observed})" for label, (n_observed, _) in scarce.items()]
+    kinds = _kinds({label: kind for label, (_, kind) in scarce.items()})
+    yield (
+        f"{_joined(counts)} {has} too few observed cells to tell lost from meaningful ones, or to "
+        f"fill from: {its} empty cells are kept as they are, carried along. To have them filled, "
+        f"say what {holds}: {kinds}; to have them judged name {it} in mm_columns."
+    )
+
+
+def _kinds(kinds: Mapping[Hashable, Kind]) -> str:
+    """The option that says what some columns are."""
+    pairs = [f"{label!r}: {str(kind)!r}" for label, kind in kinds.items()]
+    more = ", ..." if len(pairs) > MOST_NAMED else ""
+    return f"column_kinds={{{', '.join(pairs[:MOST_NAMED])}{more}}}"
+
+
+def _listed(labels: Iterable[Hashable]) -> str:
+    return _joined([repr(label) for label in labels])
+
+
+def _joined(texts: list[str]) -> str:
+    """Some texts in a row, and how many more there are."""
+    more = len(texts) - MOST_NAMED
+    return ", ".join(texts[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _on_dates(series: nw.Series[Any], label: Hashable) -> Iterator[str]:

@@ -1,8 +1,8 @@
 """From the table to coded values, and from coded values to model space.
 
 Coded values are one float per modelled cell: the number itself, microseconds since 1970, or the
-position of a level; NaN where missing. Model space has a coordinate per number, scaled or by
-rank, and a one-hot block per category.
+position of a level; NaN where missing. An empty cell of a checkbox has a code of its own. Model
+space has a coordinate per number, scaled or by rank, and a one-hot block per category.
 """
 
 from typing import Any
@@ -13,9 +13,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from diffjoint.errors import InputError
-from diffjoint.table.frame import Table, objects
+from diffjoint.table.frame import Table, missing_cells, objects
 from diffjoint.table.ranks import to_scores
-from diffjoint.table.schema import Column, Schema, column_numbers
+from diffjoint.table.schema import NOT_TICKED, TICKED, Column, Schema, column_numbers
 
 
 def code_table(table: Table, schema: Schema, unseen: str) -> NDArray[np.float64]:
@@ -65,6 +65,10 @@ def coordinates(cells: NDArray[np.bool_], schema: Schema) -> NDArray[np.bool_]:
 
 
 def _coded(series: nw.Series[Any], column: Column, unseen: str) -> NDArray[np.float64]:
+    if column.is_checkbox:
+        codes = _level_codes(series, column, unseen)
+        unticked = codes != TICKED if unseen == "missing" else missing_cells(series)
+        return np.where(unticked, NOT_TICKED, codes)
     if column.is_categorical:
         return _level_codes(series, column, unseen)
     return column_numbers(series, column.name, column.kind, _unlike_fit(series, column))

@@ -2,10 +2,10 @@
 
 import math
 import numbers as numeric
-from collections.abc import Hashable, Mapping
+from collections.abc import Collection, Hashable, Mapping
 from dataclasses import asdict, dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, Literal
 
 import narwhals as nw
 import numpy as np
@@ -25,6 +25,12 @@ from diffjoint.table.frame import (
 )
 from diffjoint.table.ranks import quantiles_of
 
+Checkboxes = Literal["keep", "fill"]
+"""What becomes of the empty cells of columns that hold one value or nothing."""
+TICKED, NOT_TICKED = 0.0, 1.0
+"""Codes of a checkbox: its only level, and an empty cell."""
+UNTICKED = "not ticked"
+"""What an empty cell of a checkbox is called."""
 FEW_VALUES = 10
 """A numeric column with at most this many distinct values is categorical ..."""
 MIN_REPEATS = 5
@@ -36,6 +42,8 @@ MAX_ID_LEVELS = 20
 
 MAX_EXACT_INTEGER = 2.0**53
 """Whole numbers beyond this are not all floats."""
+FEWEST_OBSERVED = 20
+"""A column with fewer observed cells than this, and more missing ones, cannot be judged."""
 
 
 class Kind(StrEnum):
@@ -44,6 +52,7 @@ class Kind(StrEnum):
     CONTINUOUS = "continuous"
     INTEGER = "integer"
     CATEGORICAL = "categorical"
+    CHECKBOX = "checkbox"
     DATETIME = "datetime"
     PASS_THROUGH = "pass-through"
 
@@ -57,7 +66,7 @@ class Column:
     name : str
     kind : Kind
     levels : tuple
-        Categorical: the levels seen, in a fixed order.
+        Categorical: the levels seen, in a fixed order. Checkbox: the one value it holds.
     mean, scale : float
         Numbers: mean and standard deviation of the observed cells.
     low, high : float
@@ -90,12 +99,22 @@ class Column:
     @property
     def is_categorical(self) -> bool:
         """Whether the column is one of levels, not a number."""
-        return self.kind is Kind.CATEGORICAL
+        return self.kind in (Kind.CATEGORICAL, Kind.CHECKBOX)
+
+    @property
+    def is_checkbox(self) -> bool:
+        """Whether an empty cell says something by itself: not ticked."""
+        return self.kind is Kind.CHECKBOX
+
+    @property
+    def n_codes(self) -> int:
+        """Codes of a column of levels: one for each, and one for a box not ticked; else 0."""
+        return len(self.levels) + self.is_checkbox if self.is_categorical else 0
 
     @property
     def width(self) -> int:
         """Coordinates in model space."""
-        return len(self.levels) if self.is_categorical else 1
+        return self.n_codes if self.is_categorical else 1
 
     @property
     def limits(self) -> tuple[float, float]:
@@ -112,6 +131,8 @@ class Column:
         """Levels or range, briefly."""
         if self.kind is Kind.PASS_THROUGH:
             return "carried along, not modelled"
+        if self.is_checkbox:
+            return f"{self.levels[0]}, or empty: {UNTICKED}"
         if self.is_categorical:
             shown = ", ".join(str(level) for level in self.levels[:4])
             return shown + (f", ... ({len(self.levels)} levels)" if len(self.levels) > 4 else "")
@@ -150,9 +171,13 @@ class Schema:
 
     @property
     def n_levels(self) -> NDArray[np.int64]:
-        """Levels of each modelled column; 0 for numbers."""
-        counts = [len(column.levels) if column.is_categorical else 0 for column in self.modelled]
-        return np.array(counts, dtype=np.int64)
+        """Levels of each modelled column; 0 for numbers, 2 for checkboxes."""
+        return np.array([column.n_codes for column in self.modelled], dtype=np.int64)
+
+    @property
+    def checkboxes(self) -> NDArray[np.bool_]:
+        """Which of the modelled columns are checkboxes."""
+        return np.array([column.is_checkbox for column in self.modelled], dtype=bool)
 
     def rows(self) -> list[tuple[str, str, str]]:
         """Name, kind and values of each column, to print."""
@@ -185,15 +210,62 @@ class Schema:
         )
 
 
-def infer_schema(table: Table, column_kinds: Mapping[Hashable, str] | None = None) -> Schema:
-    """Kinds inferred from dtypes and values, overridden by ``column_kinds``."""
+def infer_schema(
+    table: Table,
+    column_kinds: Mapping[Hashable, str] | None = None,
+    *,
+    checkboxes: Checkboxes = "keep",
+    named: Collection[int] = (),
+    labelled: Collection[int] = (),
+) -> Schema:
+    """Kinds inferred from dtypes and values, overridden by ``column_kinds``.
+
+    Parameters
+    ----------
+    checkboxes : {"keep", "fill"}
+        Whether columns that hold one value or nothing are checkboxes, or categories.
+    named : collection of int
+        Positions of columns that the user speaks of in another way. They are no checkboxes, and
+        are modelled however few of their cells are observed.
+    labelled : collection of int
+        Positions of columns with cells that the user speaks of; these are modelled too.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from diffjoint.table import open_table
+    >>> table = open_table(pd.DataFrame({"sprouts": ["served", None, None], "age": [31, 40, 52]}))
+    >>> print(infer_schema(table))
+    column   kind      values
+    sprouts  checkbox  served, or empty: not ticked
+    age      integer   31 to 52
+    """
     overrides = _overrides(table, column_kinds or {})
     columns = []
     for position, name in enumerate(table.names):
         series = table.column(position)
         kind = overrides.get(position) or infer_kind(series, name)
+        if position not in overrides and position not in named:
+            if _is_checkbox(series, kind):
+                kind = Kind.CHECKBOX if checkboxes == "keep" else kind
+            elif position not in labelled and is_scarce(series, kind):
+                kind = Kind.PASS_THROUGH
         columns.append(_describe(series, name, kind))
     return Schema(tuple(columns))
+
+
+def is_scarce(series: nw.Series[Any], kind: Kind) -> bool:
+    """Whether a column of that kind has too few observed cells to judge or fill the others by."""
+    n_missing = int(missing_cells(series).sum())
+    n_observed = len(series) - n_missing
+    return kind is not Kind.PASS_THROUGH and n_observed < min(FEWEST_OBSERVED, n_missing)
+
+
+def _is_checkbox(series: nw.Series[Any], kind: Kind) -> bool:
+    """Whether a column holds one value, and nothing in some cells."""
+    if kind is not Kind.CATEGORICAL or not missing_cells(series).any():
+        return False
+    return len({cell for cell in objects(series) if cell is not None}) == 1
 
 
 def infer_kind(series: nw.Series[Any], name: str) -> Kind:
@@ -286,8 +358,8 @@ def column_numbers(
 def _describe(series: nw.Series[Any], name: str, kind: Kind) -> Column:
     if kind is Kind.PASS_THROUGH:
         return Column(name, kind)
-    if kind is Kind.CATEGORICAL:
-        return Column(name, kind, levels=_levels(series, name))
+    if kind in (Kind.CATEGORICAL, Kind.CHECKBOX):
+        return Column(name, kind, levels=_levels(series, name, kind))
     column = column_numbers(series, name, kind, _wrong_kind(series, name, kind))
     observed = np.sort(column[~np.isnan(column)])  # sums must not depend on the row order
     if len(observed) == 0:
@@ -327,12 +399,17 @@ def _step(series: nw.Series[Any], observed: NDArray[np.float64], name: str, kind
     return 0.0
 
 
-def _levels(series: nw.Series[Any], name: str) -> tuple[Any, ...]:
+def _levels(series: nw.Series[Any], name: str, kind: Kind) -> tuple[Any, ...]:
     found = [value for value in set(objects(series)) if value is not None]
     if not found:
         raise _nothing_observed(name)
     if not all(isinstance(level, str | bool | numeric.Real) for level in found):
-        raise _wrong_kind(series, name, Kind.CATEGORICAL)
+        raise _wrong_kind(series, name, kind)
+    if kind is Kind.CHECKBOX and len(found) > 1:
+        raise InputError(
+            f"column_kinds says that '{name}' is a checkbox, which holds one value or nothing; it "
+            f"holds {len(found):,} values. Use 'categorical'."
+        )
     plain = [level.item() if isinstance(level, np.generic) else level for level in found]
     return tuple(sorted(plain, key=lambda level: (isinstance(level, str), level)))
 

@@ -52,6 +52,7 @@ def labelled_world(
     numbers: Mapping[str, str],
     seed: int,
     gone: pd.DataFrame | None = None,
+    unknown: pd.DataFrame | None = None,
     mechanism: MechanismName | None = None,
     loss_rate: float = 0.0,
 ) -> World:
@@ -68,6 +69,8 @@ def labelled_world(
     seed : int
     gone : bool DataFrame, optional
         Cells that the table came without; nobody knows what was there.
+    unknown : bool DataFrame, optional
+        Cells that the table came without, and nobody knows whether anything was there.
     mechanism : {"mcar", "mar", "mnar"} or None
         How to lose further cells; None: lose no more.
     loss_rate : float
@@ -75,7 +78,8 @@ def labelled_world(
     rng = np.random.default_rng(seed)
     columns = [str(column) for column in text]
     gone = nothing_lost(text) if gone is None else gone
-    truth = text.mask(meaningful | gone).reset_index(drop=True)
+    unknown = nothing_lost(text) if unknown is None else unknown
+    truth = text.mask(meaningful | gone | unknown).reset_index(drop=True)
     for column, kind in numbers.items():
         truth[column] = pd.to_numeric(truth[column]).astype(
             "Int64" if kind == "integer" else "float64"

@@ -1,0 +1,130 @@
+"""What an answer rests on that the table cannot confirm: a sentence each, with what to do."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diffjoint.arrays import Cells, Values
+from diffjoint.evidence.missing import FEWEST
+
+NO_OTHER_COLUMN = (
+    "Columns outside mm_columns have hardly lost a cell, so nothing tells how often cells are "
+    "lost. Each column's lowest rate is taken for its losses: cells that are meaningful everywhere "
+    "alike will be taken for lost. Set loss_rate if you know it."
+)
+ALL_SEARCHED = (
+    "Every column is in mm_columns, so that none tells how often cells are lost. Each column's "
+    "lowest rate is taken for its losses: cells that are meaningful everywhere alike will be taken "
+    "for lost. Leave columns that cannot be meaningful out of mm_columns, or set loss_rate."
+)
+FLAT, FLAT_SHARE, FLAT_QUANTILE, FLAT_ROWS = 0.05, 0.5, 0.25, 2_000
+"""A column is in excess alike everywhere if even the lower quarter of its rows is, by this much."""
+MOSTLY = 0.5
+"""Share of meaningful cells from which on losses are no likely explanation."""
+TOGETHER = 0.3
+"""Correlation of two columns' losses beyond which cells seem to get lost together."""
+DISAGREE = 3.0
+"""Ratio of loss rates between columns beyond which one rate for all is doubtful."""
+
+
+def of_table(
+    gaps: Cells,
+    others: NDArray[np.int64],
+    unjudged: Sequence[int],
+    names: Sequence[str],
+    contradicted: float | None,
+) -> tuple[str, ...]:
+    """What makes the evidence itself weak.
+
+    Parameters
+    ----------
+    unjudged : sequence of int
+        Searched columns with too few missing or observed cells.
+    names : sequence of str
+        Of all columns.
+    contradicted : float or None
+        Share of the cells lost by values that gaps call meaningful, where that is so much that
+        calls rest on values.
+    """
+    found = []
+    if contradicted is not None:
+        found.append(
+            f"Cells get lost together in this table: of the cells of mm_columns that are lost by "
+            f"what their rows hold, {contradicted:.0%} would be called meaningful for what is "
+            "missing beside them. So calls rest on what rows hold, and a gap elsewhere in the row "
+            "is taken as a sign of a loss. Cells that are meaningful together for a reason that "
+            "the table does not hold will be taken for lost: set loss_rate for their columns if "
+            "you know it, or give rules or labels for them."
+        )
+    strongest = _lost_together(gaps[:, others])
+    if contradicted is None and strongest > TOGETHER:
+        found.append(
+            "Columns outside mm_columns lose their cells together (correlation up to "
+            f"{strongest:.2f}), as when a row breaks off, or as if they were meaningful. Name them "
+            "in mm_columns if they can be; otherwise cells of mm_columns lost with them may be "
+            "called meaningful."
+        )
+    few = [names[j] for j in unjudged if gaps[:, j].any()]
+    if few:
+        found.append(
+            f"{_listed(few)} {'has' if len(few) == 1 else 'have'} fewer than {FEWEST} missing or "
+            f"fewer than {FEWEST} observed cells: cells there get one probability, from how often "
+            "the column is missing, and are listed for review. Set loss_rate for such a column if "
+            "you know it, or give rules or labels for it."
+        )
+    return tuple(found)
+
+
+def of_rates(counted: Values, shared: float) -> tuple[str, ...]:
+    """A word on columns outside mm_columns that lose at very different rates."""
+    if len(counted) < 2 or counted.max() <= DISAGREE * counted.min():
+        return ()
+    return (
+        f"Columns outside mm_columns have lost between {counted.min():.1%} and {counted.max():.1%} "
+        f"of their cells, so that one rate for all ({shared:.1%}) is doubtful. Set loss_rate, for "
+        "each column if you can.",
+    )
+
+
+def is_flat(mm_rate: Values) -> bool:
+    """Whether a column is missing more than others lose, about alike in all rows."""
+    flat = np.quantile(mm_rate, FLAT_QUANTILE) > max(FLAT, FLAT_SHARE * mm_rate.mean())
+    return bool(flat and mm_rate.mean() < MOSTLY)
+
+
+def of_flat(flat: Sequence[str]) -> tuple[str, ...]:
+    """A word on columns that are missing more than others, about alike in all rows."""
+    if not flat:
+        return ()
+    return (
+        f"Cells of {_listed(flat)} are missing more often than cells are lost elsewhere, and "
+        "about equally often in all rows. Whether they are meaningful or this column loses more "
+        "cannot be told from the table: the loss rate of the other columns is taken. Set loss_rate "
+        "for it if you know better.",
+    )
+
+
+def of_vague(vague: Sequence[str]) -> tuple[str, ...]:
+    """A word on columns of which values do not tell who is skipped."""
+    if not vague:
+        return ()
+    return (
+        f"What rows hold does not tell which missing cells of {_listed(vague)} are meaningful. "
+        "Their loss rate is taken from the other columns, and the rest is said to be meaningful. "
+        "Set loss_rate for such a column if you know it, or give rules or labels for it.",
+    )
+
+
+def _lost_together(gaps: Cells) -> float:
+    """The strongest correlation of two columns' losses."""
+    lossy = gaps[:, gaps.sum(axis=0) >= FEWEST].astype(float)
+    if lossy.shape[1] < 2 or not lossy.std(axis=0).all():
+        return 0.0
+    return float(np.triu(np.corrcoef(lossy.T), 1).max())
+
+
+def _listed(names: Sequence[str], most: int = 8) -> str:
+    """Names with commas, the first few of many."""
+    shown = ", ".join(names[:most])
+    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"

@@ -1,0 +1,124 @@
+"""A loss rate for every column: its own floor, and what the other columns show.
+
+Rates are drawn, as logits, from a normal distribution: that of the columns that cannot be
+meaningful, and of the searched ones whose values tell sharply who is skipped. It is tight where
+they agree and wide where they do not.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import log_ndtr, logit
+
+from diffjoint.arrays import Cells
+from diffjoint.evidence.missing import FEWEST
+
+FARTHEST = 1.5
+"""Standard deviations above the other rates from which on a floor is not all loss."""
+BEYOND, LEAST_BEYOND = 3.0, 0.5
+"""Standard deviations, of that size at least, from which on it cannot be loss at all."""
+SAME_BLOCK = 0.7
+"""Correlation of two columns' gaps from which on one says nothing of the other's rate."""
+SPREAD, LEAST_SPREAD = 1.5, 0.3
+"""Standard deviation of rates in logits where a single one is known; and at least."""
+
+
+@dataclass(frozen=True)
+class Prior:
+    """What other columns say of a column's loss rate, in logits."""
+
+    mean: float
+    spread: float
+
+    @property
+    def highest(self) -> float:
+        """The highest rate that other columns make believable."""
+        return self.mean + FARTHEST * self.spread
+
+    def below(self, floor: float) -> float:
+        """The rate to expect of a column that loses no more than ``floor``.
+
+        Such that the share of losses in what is missing at the floor is what is to be expected.
+
+        Examples
+        --------
+        >>> round(Prior(-2.0, 0.3).below(3.0), 2)
+        -1.96
+        """
+        high, variance = floor - self.mean, self.spread**2
+        log_share = log_ndtr((high - variance) / self.spread) - log_ndtr(high / self.spread)
+        return float(min(floor, self.mean + variance / 2 + log_share))
+
+
+def rate_prior(rates: Mapping[int, float], beside: Sequence[int]) -> Prior | None:
+    """The distribution of the rates of some columns; None if none of them is known.
+
+    Examples
+    --------
+    >>> from scipy.special import expit
+    >>> prior = rate_prior({0: 0.1, 1: 0.1, 2: 0.1}, [0, 1, 2])
+    >>> round(float(expit(prior.mean)), 3), round(float(expit(prior.highest)), 2)
+    (0.1, 0.15)
+    """
+    known = np.array([logit(rates[k]) for k in beside if k in rates])
+    if not len(known):
+        return None
+    spread = float(known.std(ddof=1)) if len(known) > 2 else SPREAD
+    return Prior(float(known.mean()), max(spread, LEAST_SPREAD))
+
+
+def rates_of(gaps: Cells, columns: Sequence[int]) -> dict[int, float]:
+    """How much of each column is missing, where that is what it loses and can be told.
+
+    Columns with hardly an observed cell say nothing of how cells get lost.
+    """
+    n_missing, n_rows = gaps.sum(axis=0), len(gaps)
+    return {
+        j: float((n_missing[j] + 0.5) / (n_rows + 1))
+        for j in columns
+        if n_missing[j] > 0 and n_rows - n_missing[j] >= FEWEST
+    }
+
+
+def is_far_beyond(floor: float, prior: Prior | None) -> bool:
+    """Whether a column misses so much that it cannot be what other columns lose.
+
+    Examples
+    --------
+    >>> is_far_beyond(2.0, Prior(-2.0, 1.0)), is_far_beyond(0.0, Prior(-2.0, 1.0))
+    (True, False)
+    """
+    return prior is not None and floor > prior.mean + BEYOND * max(prior.spread, LEAST_BEYOND)
+
+
+def apart_from(gaps: Cells, column: int, columns: Iterable[int]) -> list[int]:
+    """Those of the columns that are not missing along with one column."""
+    varies = gaps.std(axis=0) > 0
+    return [
+        k
+        for k in columns
+        if k != column
+        and not (varies[k] and varies[column] and _correlation(gaps, column, k) > SAME_BLOCK)
+    ]
+
+
+def believable(floor: float, is_sharp: bool, prior: Prior | None) -> float | None:
+    """The loss rate of a column in logits; None if nothing tells it.
+
+    Parameters
+    ----------
+    floor : float
+        Logit of how often it is missing where values say that it need not be.
+    is_sharp : bool
+        Whether values tell clearly who is skipped: then the floor is its loss, as far as other
+        columns make that believable. If not, its loss is what is to be expected from those.
+    """
+    if prior is None:
+        return floor if is_sharp else None
+    return min(floor, prior.highest) if is_sharp else prior.below(floor)
+
+
+def _correlation(gaps: Cells, a: int, b: int) -> float:
+    x, y = (gaps[:, k] - gaps[:, k].mean() for k in (a, b))
+    return float((x @ y) / np.sqrt((x @ x) * (y @ y)))

@@ -1,0 +1,283 @@
+"""The values view: how likely a cell is missing by what the other cells hold.
+
+Which cells are missing together says nothing of meaning where cells get lost together. So trees are
+shown a few cells of each row, chosen at random, whatever the row itself misses: a gap in what they
+see is nearly always one of ours, and tells them nothing. Rows to be judged are shown as they are.
+
+That a value is there at all still tells that nothing was lost beside it. So observed cells are not
+compared as they stand, but *as if lost*: each with the gaps of a row in which the cell is missing.
+Where missing cells are no more frequent, by their scores, than cells as if lost, they were lost.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, logit
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.isotonic import IsotonicRegression
+
+from diffjoint.arrays import Cells, Values
+from diffjoint.evidence.column import TINY, Judged, logits_in_folds, to_logit
+from diffjoint.evidence.correction import NONE, corrected_odds
+from diffjoint.evidence.missing import FEWEST, MOST_ROWS, rows_outside
+from diffjoint.trees import Trees, constant, grow
+
+N_FOLDS = 3
+FEWEST_SHOWN, MOST_SHOWN = 1.2, 8.0
+"""Cells of a row that trees are shown on average: at least, at most."""
+LOWEST_SHARE, HIGHEST_SHARE = 0.1, 0.5
+"""The same as shares of the row, in tables of few columns."""
+ENOUGH_ROWS, MOST_COPIES = 16_000, 8
+"""Rows to learn from: each row of a smaller table is shown several times, with other cells."""
+LEARNER = {
+    "max_iter": 100,
+    "learning_rate": 0.1,
+    "max_leaf_nodes": 8,
+    "l2_regularization": 1.0,
+    "min_samples_leaf": 20,
+    "max_features": 0.5,
+    "early_stopping": False,
+}
+N_PASSES, MOST_SHOWN_ROWS, N_DONORS = 3, 2_000, 2
+"""How often donors of gaps are chosen anew; observed rows shown as if lost, and how often each."""
+PLATEAU = 0.5
+"""Quantile of the scores as if lost at which the ratio of missing to lost is read."""
+SURELY, SHARP_SHARE = 0.1, 0.1
+"""P(lost) up to which a missing cell is surely meaningful; the share of such that makes a column
+sharp."""
+
+
+@dataclass(frozen=True)
+class ValuesEvidence:
+    """What the values of a row say of one column's missing cell, and what its gaps add.
+
+    Attributes
+    ----------
+    trees : tuple of Trees
+        One for each fold; grown on rows that showed a few cells each.
+    score, missing_logit : arrays of shape (n_knots,)
+        Logit of P(missing), had the row the gaps of one whose cell is missing, by the trees' score.
+    loss_logit : float
+        Logit of P(lost | regular) of the column.
+    lift : array of shape (n_columns,)
+        What a lost cell elsewhere in the row adds to the log odds of lost against meaningful.
+    lift_bias : float
+    nearest : float
+        Probabilities are no nearer to 0 or 1 than this.
+    slope, shift : float
+        What labelled cells correct the log odds of P(meaningful | missing) by.
+    """
+
+    trees: tuple[Trees, ...]
+    score: Values
+    missing_logit: Values
+    loss_logit: float
+    lift: Values
+    lift_bias: float = 0.0
+    nearest: float = 0.0
+    slope: float = 1.0
+    shift: float = 0.0
+
+    def judge(self, features: Values, folds: NDArray[np.int64], lost: Values) -> Judged:
+        """The three rates for every row.
+
+        Parameters
+        ----------
+        lost : array of shape (n_rows, n_columns)
+            How likely each cell of the row is lost, by what the row holds.
+        """
+        by_missing, lifted = self._missing_logit(features, folds), self._lifted(lost)
+        meaningful = expit(-self._lost_odds(by_missing) - lifted)
+        if (self.slope, self.shift) != NONE:
+            meaningful = corrected_odds(meaningful, self.slope, self.shift)
+        meaningful = np.clip(meaningful, self.nearest, 1 - self.nearest)
+        missing_rate = expit(by_missing)
+        loss_rate = np.minimum(expit(self.loss_logit + lifted), missing_rate)
+        return Judged(missing_rate, loss_rate, meaningful * missing_rate)
+
+    def by_values(self, features: Values, folds: NDArray[np.int64]) -> Values:
+        """P(meaningful | missing) by what the row holds alone."""
+        likely: Values = expit(-self._lost_odds(self._missing_logit(features, folds)))
+        return likely
+
+    def excess_of(self, features: Values, folds: NDArray[np.int64], lost: Values) -> Values:
+        """Logit of P(missing) less that of P(lost) for every row: P(meaningful) rises with it."""
+        by_trees = logits_in_folds(self.trees, features, folds)
+        return by_trees - self.loss_logit - self._lifted(lost)
+
+    def loss_pushes(self, lost: Values) -> Values:
+        """What each lost cell elsewhere adds to the log odds of being lost."""
+        return lost * self.lift
+
+    def _missing_logit(self, features: Values, folds: NDArray[np.int64]) -> Values:
+        score = logits_in_folds(self.trees, features, folds)
+        return np.interp(score, self.score, self.missing_logit)
+
+    def _lost_odds(self, missing_logit: Values) -> Values:
+        """Log odds of lost against meaningful; all is lost where no more is missing than lost."""
+        share = np.exp(np.minimum(0.0, self.loss_logit - missing_logit))
+        return to_logit(share)
+
+    def _lifted(self, lost: Values) -> Values:
+        """What other losses of a row add to these odds: at most that every regular cell is lost."""
+        most = -np.log(max(float(expit(self.loss_logit)), TINY))
+        lifted: Values = np.minimum(lost @ self.lift + self.lift_bias, most)
+        return lifted
+
+
+@dataclass(frozen=True)
+class View:
+    """The values view of a column before its loss rate is known.
+
+    Attributes
+    ----------
+    trees, score, missing_logit
+        As in :class:`ValuesEvidence`.
+    floor : float
+        Logit of P(missing) of cells as if lost: what the column loses if its floor is all loss.
+    is_sharp : bool
+        Whether values tell some of the missing cells clearly from lost ones.
+    """
+
+    trees: tuple[Trees, ...]
+    score: Values
+    missing_logit: Values
+    floor: float
+    is_sharp: bool
+
+    def at(self, loss_logit: float, nearest: float = 0.0) -> ValuesEvidence:
+        """The view with a loss rate, and no gap counted yet."""
+        lift = np.zeros(len(self.trees[0].level_starts) + 1)
+        return ValuesEvidence(
+            self.trees, self.score, self.missing_logit, loss_logit, lift, nearest=nearest
+        )
+
+
+def learn_view(
+    features: Values,
+    n_levels: NDArray[np.int64],
+    is_missing: Cells,
+    folds: NDArray[np.int64],
+    seed: int,
+) -> View:
+    """Learn the values view of a column.
+
+    Parameters
+    ----------
+    features : array of shape (n_rows, n_features)
+        The rest of the row, NaN where missing.
+    n_levels : array of shape (n_features,)
+    is_missing : bool array of shape (n_rows,)
+        Both kinds occur ``FEWEST`` times at least.
+    folds : array of shape (n_rows,)
+        No row is judged by trees that have learnt from it.
+    """
+    rng, folds = np.random.default_rng(seed), folds % N_FOLDS
+    trees = tuple(
+        _grow_on_glimpses(features[rows], n_levels, is_missing[rows], rng)
+        for rows in _learnt_from(folds, rng)
+    )
+    missing = logits_in_folds(trees, features[is_missing], folds[is_missing])
+    log_odds = float(np.log(is_missing.sum() / (~is_missing).sum()))
+    score, ratio, level = missing, np.zeros(len(missing)), 0.0
+    weight = expit(-missing) + 0.01
+    for _ in range(N_PASSES):
+        as_lost = _scores_as_lost(trees, features, is_missing, folds, weight, rng)
+        score, ratio = log_ratio(missing, as_lost)
+        level = min(0.0, float(np.interp(np.quantile(as_lost, PLATEAU), score, ratio)))
+        lost = np.exp(np.minimum(0.0, level - np.interp(missing, score, ratio)))
+        weight = lost + 0.002
+    is_sharp = bool((lost < SURELY).mean() >= SHARP_SHARE)
+    return View(trees, score, ratio + log_odds, level + log_odds, is_sharp)
+
+
+def unjudged(
+    n_levels: NDArray[np.int64], missing_rate: float, probability: float, nearest: float
+) -> ValuesEvidence:
+    """One answer for all cells of a column that cannot be told apart.
+
+    Parameters
+    ----------
+    probability : float
+        P(meaningful) of every cell.
+    """
+    missing_logit = float(logit(np.clip(missing_rate, TINY, 1 - TINY)))
+    alike = (constant(np.array([missing_logit]), n_levels),)
+    knots = np.array([missing_logit])
+    loss_logit = missing_logit + float(np.log(np.clip(1 - probability, TINY, 1.0)))
+    lift = np.zeros(len(n_levels) + 1)
+    return ValuesEvidence(alike, knots, knots, loss_logit, lift, nearest=nearest)
+
+
+def log_ratio(missing: Values, as_lost: Values) -> tuple[Values, Values]:
+    """Log of how much more frequent missing cells are than lost ones, rising with the score.
+
+    Returns
+    -------
+    score, log_ratio : arrays of shape (n_knots,)
+    """
+    n, m = len(missing), len(as_lost)
+    curve = IsotonicRegression(y_min=0.0, y_max=1.0, out_of_bounds="clip").fit(
+        np.concatenate([missing, as_lost]),
+        np.repeat([1.0, 0.0], [n, m]),
+        sample_weight=np.repeat([1 / n, 1 / m], [n, m]),
+    )
+    share = np.clip(curve.y_thresholds_, 0.25 / n / (1 + 0.25 / n), 1 - 0.25 / m)
+    return curve.X_thresholds_, logit(share)
+
+
+def _learnt_from(folds: NDArray[np.int64], rng: np.random.Generator) -> Iterable[NDArray[np.intp]]:
+    for fold in range(N_FOLDS):
+        rows = rows_outside(folds, fold)
+        yield rng.choice(rows, MOST_ROWS, replace=False) if len(rows) > MOST_ROWS else rows
+
+
+def _grow_on_glimpses(
+    features: Values, n_levels: NDArray[np.int64], is_missing: Cells, rng: np.random.Generator
+) -> Trees:
+    """Trees that have seen a few cells of each row."""
+    if min(is_missing.sum(), (~is_missing).sum()) < FEWEST // 2 or features.shape[1] == 0:
+        rate = float(np.clip(is_missing.mean(), 1e-4, 1 - 1e-4))
+        return constant(np.array([logit(rate)]), n_levels)
+    n_copies = int(np.clip(round(ENOUGH_ROWS / len(features)), 1, MOST_COPIES))
+    shown = np.vstack([glimpse(features, rng) for _ in range(n_copies)])
+    seed = int(rng.integers(2**31))
+    learner = HistGradientBoostingClassifier(**LEARNER, random_state=seed)
+    return grow(learner, shown, np.tile(is_missing, n_copies), n_levels)
+
+
+def glimpse(features: Values, rng: np.random.Generator) -> Values:
+    """The rows with most cells hidden: of each row about five are shown, some more, some fewer."""
+    n_features = max(1, features.shape[1])
+    low = min(LOWEST_SHARE, FEWEST_SHOWN / n_features)
+    high = min(HIGHEST_SHARE, MOST_SHOWN / n_features)
+    share = rng.uniform(low, high, (len(features), 1))
+    return np.where(rng.random(features.shape) < share, features, np.nan)
+
+
+def _scores_as_lost(
+    trees: tuple[Trees, ...],
+    features: Values,
+    is_missing: Cells,
+    folds: NDArray[np.int64],
+    weight: Values,
+    rng: np.random.Generator,
+) -> Values:
+    """Scores of observed cells, each shown with the gaps of a row in which the cell is missing.
+
+    Parameters
+    ----------
+    weight : array of shape (n_missing,)
+        How often each such row lends its gaps: the likelier its cell is lost.
+    """
+    observed, missing = np.flatnonzero(~is_missing), np.flatnonzero(is_missing)
+    if len(observed) > MOST_SHOWN_ROWS:
+        observed = np.sort(rng.choice(observed, MOST_SHOWN_ROWS, replace=False))
+    scores = []
+    for _ in range(N_DONORS):
+        donors = rng.choice(missing, len(observed), p=weight / weight.sum())
+        shown = np.where(np.isnan(features[donors]), np.nan, features[observed])
+        scores.append(logits_in_folds(trees, shown, folds[observed]))
+    return np.concatenate(scores)

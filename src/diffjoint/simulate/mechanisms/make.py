@@ -1,0 +1,75 @@
+"""A mechanism by its name."""
+
+from typing import cast, get_args
+
+import numpy as np
+import pandas as pd
+
+from diffjoint.errors import InputError
+from diffjoint.simulate.mechanisms.base import (
+    MECHANISM_NAMES,
+    LifeName,
+    LogisticName,
+    Mechanism,
+    MechanismName,
+)
+from diffjoint.simulate.mechanisms.life import make_life_mechanism
+from diffjoint.simulate.mechanisms.logistic import make_logistic_mechanism
+
+
+def make_mechanism(
+    name: MechanismName,
+    truth: pd.DataFrame,
+    loss_rate: float,
+    rng: np.random.Generator,
+    *,
+    spare: tuple[str, ...] = (),
+    not_always_there: tuple[str, ...] = (),
+) -> Mechanism:
+    """Draw a mechanism for a table; apply it to that table or to others like it.
+
+    MCAR loses every cell alike. MAR picks columns that are never lost and lets them drive the
+    losses of the others, at a higher rate so that the whole table loses ``loss_rate``. MNAR
+    picks driving columns too, but loses their own cells completely at random.
+
+    The others look at no value. "own-rates" loses each column at a rate of its own; "break-off"
+    loses all cells of a row after some point of the column order; "blocks" loses adjacent columns
+    together; "propensity" loses much more in some rows than in others; "survey" does all of these.
+
+    Parameters
+    ----------
+    name : str
+        One of ``MECHANISM_NAMES``.
+    truth : DataFrame
+    loss_rate : float
+        Share of the cells to lose, in expectation, over the columns that are not spared.
+    rng : Generator
+    spare : tuple of str
+        Columns that are never lost and drive nothing, such as ids; they do not count.
+    not_always_there : tuple of str
+        Columns that have lost cells already, so that they cannot drive under MAR.
+
+    Examples
+    --------
+    >>> truth = pd.DataFrame(np.random.default_rng(0).normal(size=(5000, 4)), columns=list("abcd"))
+    >>> mechanism = make_mechanism("mar", truth, 0.2, np.random.default_rng(1))
+    >>> lost = mechanism.lose(truth, np.random.default_rng(2))
+    >>> bool(lost[list(mechanism.drivers)].any(axis=None)), round(float(lost.to_numpy().mean()), 2)
+    (False, 0.2)
+    """
+    if name not in MECHANISM_NAMES:
+        listed = ", ".join(repr(known) for known in MECHANISM_NAMES)
+        raise InputError(f"mechanism must be one of {listed}; got {name!r}.")
+    if not 0.0 < loss_rate < 1.0:
+        raise InputError(f"loss_rate must lie between 0 and 1; got {loss_rate!r}.")
+    if name in get_args(LifeName):
+        columns = tuple(truth.columns)
+        return make_life_mechanism(cast(LifeName, name), columns, loss_rate, rng, spare=spare)
+    return make_logistic_mechanism(
+        cast(LogisticName, name),
+        truth,
+        loss_rate,
+        rng,
+        spare=spare,
+        not_always_there=not_always_there,
+    )

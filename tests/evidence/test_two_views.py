@@ -1,0 +1,226 @@
+"""Cells that get lost together: what rows hold decides, and a gap elsewhere tells of a loss."""
+
+import numpy as np
+import pytest
+from scipy.special import logit
+
+from diffjoint.evidence import gather, pack, unpack
+from diffjoint.evidence.learning import CANNOT_TELL, MIDDLE
+from diffjoint.evidence.loss_rates import Prior, apart_from, believable, rate_prior, rates_of
+from diffjoint.evidence.together import contradiction, loss_lift
+from diffjoint.evidence.values_view import MOST_SHOWN, glimpse, log_ratio
+from diffjoint.evidence.why import why
+from diffjoint.simulate import bayesian_network
+
+N_ROWS = 3_000
+
+
+def section_survey(seed=0, together=True):
+    """Age and job gate three answers; a tenth of the rows skips them, all at once or one by one."""
+    rng = np.random.default_rng(seed)
+    age, job = rng.integers(10, 80, N_ROWS).astype(float), rng.integers(0, 2, N_ROWS).astype(float)
+    values = np.column_stack([age, job, rng.normal(size=(N_ROWS, 6))])
+    applies = (age >= 16) & (job == 1)
+    values[~applies, 2:5] = np.nan
+    refuses = rng.random((N_ROWS, 1 if together else 6)) < 0.1
+    lost = np.zeros(values.shape, dtype=bool)
+    lost[:, 2:] = refuses
+    meaningful = np.zeros(values.shape, dtype=bool)
+    meaningful[~applies, 2:5] = True
+    values[lost] = np.nan
+    return values, meaningful
+
+
+def learnt(values, searched=(2, 3, 4), **options):
+    uniform = np.random.default_rng(1).random(values.shape)
+    n_levels = np.zeros(values.shape[1], dtype=int)
+    return gather(values, np.isnan(values), n_levels, searched, uniform, **options)
+
+
+@pytest.fixture(scope="module")
+def together():
+    values, meaningful = section_survey()
+    return values, meaningful, learnt(values)
+
+
+def right_calls(values, meaningful, evidence):
+    missing = np.isnan(values) & np.isin(np.arange(values.shape[1]), list(evidence.columns))
+    likely = evidence.probability(values, missing)
+    return ((likely > 0.5) == meaningful)[missing].mean()
+
+
+def test_cells_lost_together_are_told_from_skipped_ones_by_what_rows_hold(together):
+    values, meaningful, evidence = together
+    assert evidence.leans_on_values
+    assert right_calls(values, meaningful, evidence) > 0.98
+
+
+def test_cells_lost_one_by_one_are_judged_by_gaps_as_well():
+    values, meaningful = section_survey(together=False)
+    evidence = learnt(values)
+    assert not evidence.leans_on_values
+    assert right_calls(values, meaningful, evidence) > 0.98
+
+
+def test_new_rows_are_judged_as_well_as_those_learnt_from(together):
+    values, meaningful = section_survey(seed=7)
+    assert right_calls(values, meaningful, together[2]) > 0.98
+
+
+def test_pushes_and_average_add_up_where_calls_rest_on_values(together):
+    values, _, evidence = together
+    rows = np.flatnonzero(np.isnan(values[:, 2]))[:20]
+    found = why(evidence, values, rows, 2)
+    folds = evidence.judges(values)[rows]
+    rest = np.delete(values[rows], 2, axis=1)
+    excess = evidence.columns[2].excess_of(rest, folds, evidence.context(values[rows], folds))
+    np.testing.assert_allclose(found.base + found.pushes.sum(axis=1), excess)
+    gaps_elsewhere = np.isnan(values[rows][:, 5:]).all(axis=1)
+    assert (found.pushes[gaps_elsewhere, 5:].sum(axis=1) < 0).all(), "towards lost"
+
+
+def test_what_was_learnt_comes_back_from_a_file(together):
+    values, _, evidence = together
+    again = unpack(pack(evidence))
+    gaps = np.isnan(values)
+    np.testing.assert_array_equal(
+        again.probability(values, gaps), evidence.probability(values, gaps)
+    )
+    assert again.leans_on_values
+
+
+def test_a_given_loss_rate_is_honoured(together):
+    values, _, _ = together
+    gaps = np.isnan(values)
+    kept = [
+        (learnt(values, loss_rate=rate).probability(values, gaps)[gaps] > 0.5).mean()
+        for rate in (0.001, 0.1)
+    ]
+    assert kept[0] > kept[1] + 0.02
+
+
+def test_masks_drawn_where_calls_rest_on_values_agree_with_each_other():
+    """D3 is meaningful wherever D2 is."""
+    world = bayesian_network(6_000, 3_000, mechanism="survey", loss_rate=0.1, seed=1)
+    train, test = (part.observed_table.to_numpy() for part in (world.train, world.test))
+    uniform = np.random.default_rng(0).random(train.shape)
+    evidence = gather(train, np.isnan(train), np.array([0, 0, 2, 3, 2]), (0, 3, 4), uniform)
+    assert evidence.leans_on_values
+    numbers = np.random.default_rng(1).random((5, *test.shape))
+    unknown = np.full(test.shape, np.nan)
+    masks = evidence.draws(test, np.isnan(test), numbers, unknown, evidence.folds(test))
+    assert masks[..., 4][masks[..., 3]].mean() > 0.97
+    likely = evidence.probability(test, np.isnan(test), evidence.folds(test))
+    for j in (0, 3, 4):
+        missing = np.isnan(test[:, j])
+        drawn, said = masks[:, missing, j].mean(), likely[missing, j].mean()
+        assert drawn == pytest.approx(said, abs=0.04)
+
+
+def test_a_pair_lost_together_is_not_called_meaningful_for_sure():
+    """Two lab values missing in the same few patients, and nothing else ever missing."""
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(400, 8))
+    values[rng.choice(400, 30, replace=False), :2] = np.nan
+    gaps = np.isnan(values)
+    likely = learnt(values, (0, 1)).probability(values, gaps)[gaps]
+    assert (likely > 0.2).all()
+    assert (likely < 0.8).all()
+    given = learnt(values, (0, 1), loss_rate=0.1).probability(values, gaps)[gaps]
+    assert (given < 0.5).mean() > 0.9, "the remedy that the doubt names changes the answer"
+
+
+def test_a_gap_where_fit_saw_none_is_not_judged_for_sure():
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(500, 4))
+    values[rng.random(500) < 0.2, 1] = np.nan
+    evidence = learnt(values, (0, 1))
+    new = np.zeros((1, 4))
+    new[0, 0] = np.nan
+    likely = evidence.probability(new, np.isnan(new))[0, 0]
+    assert likely == pytest.approx(CANNOT_TELL), "kept, and in the review list"
+
+
+@pytest.mark.parametrize("n_observed", [0, 13])
+def test_a_column_with_hardly_an_observed_cell_gets_one_answer_in_the_middle(n_observed):
+    values, _ = section_survey(together=False)
+    values[n_observed:, 5] = np.nan
+    evidence = learnt(values, (2, 3, 4, 5), names=list("abcdefgh"))
+    gaps = np.isnan(values)
+    likely = evidence.probability(values, gaps)[gaps[:, 5], 5]
+    assert len(set(likely)) == 1
+    assert MIDDLE <= likely[0] <= 1 - MIDDLE
+    assert any(doubt.startswith("f has fewer than 20") for doubt in evidence.doubts)
+    labelled = learnt(values, (2, 3, 4, 5), loss_rate={5: 0.9999})
+    assert labelled.probability(values, gaps)[gaps[:, 5], 5].max() < 0.5, "the remedy"
+
+
+def test_no_probability_is_surer_than_the_cells_that_bear_it_out(together):
+    values, _, evidence = together
+    gaps = np.isnan(values)
+    likely = evidence.probability(values, gaps)
+    for j in evidence.columns:
+        nearest = 1 / (gaps[:, j].sum() + 2)
+        assert likely[gaps[:, j], j].min() >= nearest
+        assert likely[gaps[:, j], j].max() <= 1 - nearest
+
+
+def test_about_five_cells_of_a_row_are_shown():
+    rng = np.random.default_rng(0)
+    for n_columns in (4, 20, 200):
+        shown = ~np.isnan(glimpse(np.zeros((2_000, n_columns)), rng))
+        assert shown.sum(axis=1).mean() == pytest.approx(
+            min(0.3 * n_columns, (1.2 + MOST_SHOWN) / 2), rel=0.15
+        )
+
+
+def test_missing_cells_no_more_frequent_than_lost_ones_have_a_ratio_of_one():
+    scores = np.random.default_rng(0).normal(size=4_000)
+    score, ratio = log_ratio(scores[:2_000], scores[2_000:])
+    assert np.abs(np.interp(np.quantile(scores, [0.2, 0.5, 0.8]), score, ratio)).max() < 0.3
+    assert (np.diff(ratio) >= 0).all()
+
+
+def test_gaps_contradict_values_as_far_as_they_say_otherwise_of_lost_cells():
+    by_values = {0: np.array([0.0] * 30 + [0.9] * 30)}
+    by_gaps = {0: np.array([0.8] * 30 + [0.0] * 30)}
+    assert contradiction(by_values, by_gaps) == pytest.approx(0.8)
+    assert contradiction({0: np.full(5, 0.0)}, {0: np.full(5, 1.0)}) is None
+
+
+def test_losses_that_come_one_by_one_lift_nothing():
+    rng = np.random.default_rng(0)
+    others = (rng.random((4_000, 3)) < 0.2).astype(float)
+    lost = (rng.random(4_000) < 0.2).astype(float)
+    assert np.abs(loss_lift(others, lost)[0]).max() < 0.2
+    weights, _ = loss_lift(others, others[:, 1])
+    assert weights[1] > 1
+
+
+def test_rates_that_agree_make_a_tight_prior_and_others_a_wide_one():
+    tight = rate_prior(dict(enumerate([0.1, 0.1, 0.11])), [0, 1, 2])
+    wide = rate_prior(dict(enumerate([0.01, 0.1, 0.4])), [0, 1, 2])
+    assert tight.spread < wide.spread
+    assert rate_prior({}, []) is None
+
+
+def test_a_sharp_column_loses_its_floor_as_far_as_that_is_believable():
+    prior = Prior(float(logit(0.1)), 0.5)
+    assert believable(float(logit(0.15)), True, prior) == pytest.approx(logit(0.15))
+    assert believable(float(logit(0.9)), True, prior) == pytest.approx(prior.highest)
+    assert believable(float(logit(0.9)), True, None) == pytest.approx(logit(0.9))
+
+
+def test_a_column_of_which_values_tell_nothing_rests_on_the_others():
+    prior = Prior(float(logit(0.1)), 0.3)
+    assert believable(3.0, False, prior) == pytest.approx(prior.mean + 0.3**2 / 2, abs=0.01)
+    assert believable(-9.0, False, prior) <= -9.0
+    assert believable(0.0, False, None) is None
+
+
+def test_columns_hardly_observed_say_nothing_of_losses():
+    gaps = np.zeros((100, 3), dtype=bool)
+    gaps[:30, 0] = gaps[:95, 1] = True
+    assert set(rates_of(gaps, [0, 1, 2])) == {0}
+    gaps[:30, 2] = True
+    assert apart_from(gaps, 0, [0, 1, 2]) == [1]
