@@ -19,7 +19,7 @@ N_FOLDS, FEW_FOLDS, LARGE = 8, 3, 50_000
 """Folds of a table; of a large one, and of what masks are drawn from, few will do."""
 N_TYPICAL = 256
 """Cells of each column that are kept to tell what other rows hold."""
-MOST_ASKED = 8
+MOST_ASKED = 12
 """Searched columns that are asked whether cells get lost together."""
 
 

@@ -43,15 +43,18 @@ from diffjoint.evidence.loss_rates import (
     is_far_beyond,
     rate_prior,
     rates_of,
+    tolerance,
 )
 from diffjoint.evidence.losses import find_drivers, steepness
 from diffjoint.evidence.missing import FEWEST
+from diffjoint.evidence.second_look import learn_second_look
 from diffjoint.evidence.together import (
     CONTRADICTED,
     columns_to_ask,
     come_together,
     contradiction,
     loss_lift,
+    share_borne_out,
 )
 from diffjoint.evidence.values_view import ValuesEvidence, View, learn_view, unjudged
 from diffjoint.trees import side_by_side
@@ -61,6 +64,9 @@ STEEPER = 1.25
 CANNOT_TELL, MIDDLE = 0.6, 0.25
 """P(meaningful) where nothing tells, so that a cell is kept and looked at; and how near to 0 or 1
 one can be that rests on rates alone."""
+MOST_LOSSY, FEWEST_LOSSES, MOST_UNEVEN = 4, 100, 0.8
+"""Columns that only lose cells that are asked how values make losses likelier; cells that such a
+column must have lost; and how much likelier at most, in logits."""
 N_LIFTS = 3
 """How often gaps are weighed anew."""
 
@@ -297,7 +303,8 @@ def _asked(search: _Search, tick: Callable[[int], object]) -> tuple[dict[int, Vi
     is_searched = np.isin(np.arange(lost.shape[1]), search.searched)
     if not come_together(lost, is_searched):
         return views, None
-    return views, contradiction(by_values, by_gaps)
+    sharp = [j for j, view in views.items() if view.is_sharp]
+    return views, contradiction(by_values, by_gaps, sharp)
 
 
 def _by_gaps(
@@ -337,16 +344,12 @@ def _by_values(
         views[j] = view
         tick(table.n_folds)
     tick(table.n_folds * (len(search.searched) - len(wanted)))
-    rates = _known_rates(search, views)
-    plain: dict[int, ValuesEvidence] = {
-        j: _rated(search, j, views[j], rates) if j in views else _judged_by_rate(search, j)
-        for j in search.searched
-    }
+    plain = _at_rates(search, views)
     lost = lostness(plain, table.values, table.folds)
     columns: dict[int, LearntColumn] = {}
     implied = np.zeros((table.values.shape[1],) * 2, dtype=bool)
     for j in search.searched:
-        column = _weigh_losses(search, j, plain[j], lost) if j in views else plain[j]
+        column = _looked_again(search, j, plain[j], lost) if j in views else plain[j]
         judged = column.judge(np.delete(table.values, j, axis=1), table.folds, lost)
         columns[j] = _corrected(column, judged, table.gaps[:, j], table.looked_up[:, j])
         known = table.gaps[:, j] & (table.known[:, j] == 1)
@@ -363,17 +366,50 @@ def _known_rates(search: _Search, views: Mapping[int, View]) -> dict[int, float]
     return rates_of(search.table.gaps, search.others.tolist()) | sharp
 
 
-def _rated(search: _Search, j: int, view: View, rates: Mapping[int, float]) -> ValuesEvidence:
-    """The view of a column at its loss rate: the one given, or the one that is believable."""
+def _at_rates(search: _Search, views: Mapping[int, View]) -> dict[int, ValuesEvidence]:
+    """Every searched column in the values view, at its loss rate."""
+    table, rates = search.table, _known_rates(search, views)
+    floors = {j: view.at(view.floor) for j, view in views.items()}
+    lost = lostness(floors, table.values, table.folds)
+    lost[:, search.unjudged] = 0.0
+    unevenness = _unevenness(search)
+
+    def rated(j: int) -> ValuesEvidence:
+        view, nearest = views[j], nearest_to_sure(int(table.gaps[:, j].sum()))
+        if j in search.given:
+            return view.at(float(logit(np.clip(search.given[j], 1e-9, 1 - 1e-9))), nearest)
+        apart = apart_from(table.gaps, j, range(lost.shape[1]))
+        loss = believable(
+            view.floor + tolerance(unevenness, view.lost_share) * view.is_sharp,
+            view.is_sharp,
+            rate_prior(rates, [k for k in apart if k in rates]),
+            borne_out=share_borne_out(lost[:, apart], lost[:, j], ~table.gaps[:, j]),
+        )
+        if loss is None:
+            return view.at(view.floor + float(np.log(1 - CANNOT_TELL)), MIDDLE)
+        return view.at(loss, nearest)
+
+    return {j: rated(j) if j in views else _judged_by_rate(search, j) for j in search.searched}
+
+
+def _unevenness(search: _Search) -> float:
+    """How much likelier values make a loss, as columns show that only lose cells; 0 if none can."""
     gaps = search.table.gaps
-    nearest = nearest_to_sure(int(gaps[:, j].sum()))
-    if j in search.given:
-        return view.at(float(logit(np.clip(search.given[j], 1e-9, 1 - 1e-9))), nearest)
-    prior = rate_prior(rates, apart_from(gaps, j, rates))
-    loss = believable(view.floor, view.is_sharp, prior)
-    if loss is None:
-        return view.at(view.floor + float(np.log(1 - CANNOT_TELL)), MIDDLE)
-    return view.at(loss, nearest)
+    n_missing = gaps.sum(axis=0)
+    enough = [j for j in search.others if FEWEST_LOSSES <= n_missing[j] <= len(gaps) - FEWEST]
+    asked = sorted(enough, key=lambda j: -n_missing[j])[:MOST_LOSSY]
+    found = [search.table.view(j).unevenness for j in asked]
+    return min(float(np.quantile(found, 0.5, method="lower")), MOST_UNEVEN) if found else 0.0
+
+
+def _looked_again(search: _Search, j: int, column: ValuesEvidence, lost: Values) -> ValuesEvidence:
+    """The column with what other losses tell, and with a second look at the whole row."""
+    table, is_missing = search.table, search.table.gaps[:, j]
+    column = _weigh_losses(search, j, column, lost)
+    rest, folds = np.delete(table.values[is_missing], j, axis=1), table.folds[is_missing]
+    likely = column.judge(rest, folds, lost[is_missing]).probability
+    levels = np.delete(table.n_levels, j)
+    return replace(column, second=learn_second_look(rest, levels, likely, folds, table.seed))
 
 
 def _weigh_losses(search: _Search, j: int, column: ValuesEvidence, lost: Values) -> ValuesEvidence:
@@ -543,7 +579,7 @@ def at_loss_rate(
         rest = np.delete(values, j, axis=1)
         if isinstance(learnt, ValuesEvidence):
             rate = float(np.clip(loss_rate[j], 1e-9, 1 - 1e-9))
-            columns[j] = replace(learnt, loss_logit=float(logit(rate)))
+            columns[j] = learnt.at_loss_logit(float(logit(rate)))
             continue
         level = Level(loss_rate[j], is_given=True, steepest=steepest)
         sought = Sought([d for d in drivers if d != j], level)

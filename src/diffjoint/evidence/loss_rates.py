@@ -18,6 +18,9 @@ FARTHEST = 1.5
 """Standard deviations above the other rates from which on a floor is not all loss."""
 BEYOND, LEAST_BEYOND = 3.0, 0.5
 """Standard deviations, of that size at least, from which on it cannot be loss at all."""
+UNEXPLAINED = 0.02
+"""Share of a column's meaningful cells that values may leave unexplained."""
+TINY = 1e-6
 SAME_BLOCK = 0.7
 """Correlation of two columns' gaps from which on one says nothing of the other's rate."""
 SPREAD, LEAST_SPREAD = 1.5, 0.3
@@ -103,7 +106,32 @@ def apart_from(gaps: Cells, column: int, columns: Iterable[int]) -> list[int]:
     ]
 
 
-def believable(floor: float, is_sharp: bool, prior: Prior | None) -> float | None:
+def tolerance(unevenness: float, lost_share: float) -> float:
+    """How far above a column's floor cells are still lost, in logits.
+
+    Where values make losses likelier, as columns that only lose cells show, a context that misses
+    more than the floor need not hold meaningful cells. Where hardly anything is lost, what seems to
+    be a loss in such a context is rather one of the many meaningful cells.
+
+    Parameters
+    ----------
+    unevenness : float
+        How much likelier values make a loss in columns that only lose cells, in logits.
+    lost_share : float
+        Of the column's missing cells, those that are lost at its floor.
+
+    Examples
+    --------
+    >>> tolerance(0.0, 0.5), round(tolerance(0.8, 0.5), 2), round(tolerance(0.8, 0.01), 2)
+    (0.0, 0.79, 0.31)
+    """
+    more_lost = lost_share / max(1 - lost_share, UNEXPLAINED) * np.expm1(unevenness)
+    return float(unevenness * more_lost / (more_lost + UNEXPLAINED))
+
+
+def believable(
+    floor: float, is_sharp: bool, prior: Prior | None, *, borne_out: float = 0.0
+) -> float | None:
     """The loss rate of a column in logits; None if nothing tells it.
 
     Parameters
@@ -113,10 +141,15 @@ def believable(floor: float, is_sharp: bool, prior: Prior | None) -> float | Non
     is_sharp : bool
         Whether values tell clearly who is skipped: then the floor is its loss, as far as other
         columns make that believable. If not, its loss is what is to be expected from those.
+    borne_out : float
+        Share of the cells at the floor, at least, that must be lost for the losses beside them. So
+        much of the floor is loss, whatever other columns lose.
     """
     if prior is None:
         return floor if is_sharp else None
-    return min(floor, prior.highest) if is_sharp else prior.below(floor)
+    if is_sharp:
+        return max(min(floor, prior.highest), floor + float(np.log(max(borne_out, TINY))))
+    return prior.below(floor)
 
 
 def _correlation(gaps: Cells, a: int, b: int) -> float:

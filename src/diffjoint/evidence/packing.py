@@ -10,7 +10,7 @@ from diffjoint.evidence.column import ColumnEvidence
 from diffjoint.evidence.detector import Evidence, LearntColumn
 from diffjoint.evidence.losses import LossModel, Scores
 from diffjoint.evidence.values_view import ValuesEvidence
-from diffjoint.trees import Arrays, apart, end_to_end, pack_trees, unpack_trees
+from diffjoint.trees import Arrays, Trees, apart, end_to_end, pack_trees, unpack_trees
 
 
 def pack(evidence: Evidence) -> Arrays:
@@ -30,12 +30,14 @@ def pack(evidence: Evidence) -> Arrays:
         "leans_on_values": np.array([evidence.leans_on_values]),
         "is_by_values": np.array([isinstance(c, ValuesEvidence) for c in columns], dtype=bool),
         "n_trees": np.array([len(column.trees) for column in columns], dtype=np.int64),
+        "n_second": np.array([len(_second(column)) for column in columns], dtype=np.int64),
         "correction": np.array([(c.slope, c.shift, c.nearest) for c in columns]).reshape(-1, 3),
     }
     arrays |= end_to_end("level_scores", evidence.scores.level_scores)
     arrays |= _pack_by_gaps([c for c in columns if isinstance(c, ColumnEvidence)])
     arrays |= _pack_by_values([c for c in columns if isinstance(c, ValuesEvidence)])
-    return arrays | pack_trees([grown for column in columns for grown in column.trees])
+    trees = [grown for column in columns for grown in (*column.trees, *_second(column))]
+    return arrays | pack_trees(trees)
 
 
 def unpack(arrays: Arrays) -> Evidence:
@@ -60,12 +62,19 @@ def unpack(arrays: Arrays) -> Evidence:
 def _columns(arrays: Arrays) -> Iterator[LearntColumn]:
     """Columns in the order in which they were packed."""
     trees, by_gaps, by_values = iter(unpack_trees(arrays)), _by_gaps(arrays), _by_values(arrays)
-    kinds = zip(arrays["is_by_values"], arrays["n_trees"], arrays["correction"], strict=True)
-    for is_by_values, n_trees, correction in kinds:
-        own = tuple(islice(trees, int(n_trees)))
-        learnt: LearntColumn = next(by_values) if is_by_values else next(by_gaps)
+    names = ("is_by_values", "n_trees", "n_second", "correction")
+    for is_by_values, n_trees, n_second, correction in zip(*map(arrays.get, names), strict=True):
+        own, second = tuple(islice(trees, int(n_trees))), tuple(islice(trees, int(n_second)))
         slope, shift, nearest = correction.tolist()
-        yield replace(learnt, trees=own, slope=slope, shift=shift, nearest=nearest)
+        parts = {"trees": own, "slope": slope, "shift": shift, "nearest": nearest}
+        if is_by_values:
+            yield replace(next(by_values), **parts, second=second)
+        else:
+            yield replace(next(by_gaps), **parts)
+
+
+def _second(column: LearntColumn) -> tuple[Trees, ...]:
+    return column.second if isinstance(column, ValuesEvidence) else ()
 
 
 def _pack_by_gaps(columns: Sequence[ColumnEvidence]) -> Arrays:

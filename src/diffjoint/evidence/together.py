@@ -6,16 +6,16 @@ cells that are lost by what their rows hold are called meaningful for what is mi
 gaps mislead.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 from diffjoint.arrays import Cells, Values
 
-LOST_BY_VALUES = 0.3
+LOST_BY_VALUES = 0.1
 """P(meaningful) by values up to which a cell counts as lost."""
-CONTRADICTED = 0.42
+CONTRADICTED = 0.35
 """Share of these that gaps call meaningful from which on gaps mislead."""
 FEWEST_CELLS = 20
 """Cells that are lost by values, without which gaps are believed."""
@@ -23,31 +23,46 @@ FEWEST_LOST, LEAST = 10, 1e-3
 """Lost cells of a column without which it says nothing of common losses; P(lost) that counts."""
 ENOUGH_ERRORS = 4.0
 """Standard errors by which losses must go together more than by chance."""
+SURELY = 0.9
+"""P(lost) from which on a cell counts as lost."""
 STRENGTH = 0.3
 """How freely weights move from zero."""
 FARTHEST = 6.0
 
 
-def contradiction(by_values: Mapping[int, Values], by_gaps: Mapping[int, Values]) -> float | None:
+def contradiction(
+    by_values: Mapping[int, Values], by_gaps: Mapping[int, Values], sharp: Collection[int]
+) -> float | None:
     """Share of the cells lost by their rows' values that gaps call meaningful; None if too few.
+
+    Columns whose values tell sharply who is skipped are believed; the others are asked only if
+    those have too few cells.
 
     Parameters
     ----------
     by_values, by_gaps : mappings
         P(meaningful) of the missing cells of some columns, in either view.
+    sharp : collection of int
+        Columns whose values tell some missing cells clearly from lost ones.
 
     Examples
     --------
-    >>> by_values = {0: np.full(40, 0.1)}
-    >>> round(contradiction(by_values, {0: np.full(40, 0.9)}), 2)
+    >>> by_values = {0: np.full(40, 0.05)}
+    >>> round(contradiction(by_values, {0: np.full(40, 0.9)}, sharp=[0]), 2)
     0.9
     """
-    said = counted = 0.0
-    for j, values in by_values.items():
-        lost = np.where(values < LOST_BY_VALUES, 1 - values, 0.0)
-        said += float(lost @ by_gaps[j])
-        counted += float(lost.sum())
-    return said / counted if counted >= FEWEST_CELLS else None
+    for asked in (sharp, by_values):
+        lost = {j: _surely_lost(by_values[j]) for j in asked}
+        counted = sum(float(weights.sum()) for weights in lost.values())
+        if counted >= FEWEST_CELLS:
+            return sum(float(lost[j] @ by_gaps[j]) for j in asked) / counted
+    return None
+
+
+def _surely_lost(meaningful: Values) -> Values:
+    """P(lost) of the cells that are lost by values, 0 for others."""
+    lost: Values = np.where(meaningful < LOST_BY_VALUES, 1 - meaningful, 0.0)
+    return lost
 
 
 def come_together(lost: Values, is_searched: Cells) -> bool:
@@ -81,6 +96,37 @@ def _correlations(columns: Values) -> tuple[float, float]:
     standard = (columns - columns.mean(axis=0)) / columns.std(axis=0)
     total = float((standard.sum(axis=1) ** 2).mean() - n_columns) / 2
     return total, n_columns * (n_columns - 1) / 2
+
+
+def share_borne_out(others: Values, lost: Values, is_observed: Cells) -> float:
+    """Share of the lost cells of a column that must be lost for the losses beside them, at least.
+
+    A meaningful cell has lost cells beside it as often as an observed one, a lost one always at
+    most. A standard error is taken off.
+
+    Parameters
+    ----------
+    others : array of shape (n_rows, n_columns)
+        How likely each cell of other columns is lost.
+    lost : array of shape (n_rows,)
+        P(the cell is lost) of missing cells by values, 0 elsewhere.
+    is_observed : bool array of shape (n_rows,)
+        Rows whose cell is observed.
+
+    Examples
+    --------
+    >>> beside = np.repeat([1.0, 0.0, 1.0, 0.0], [90, 10, 20, 80])[:, None]
+    >>> lost = np.repeat([1.0, 0.0], [100, 100])
+    >>> round(share_borne_out(beside, lost, lost == 0), 2)
+    0.82
+    """
+    has_lost = (others > SURELY).max(axis=1, initial=False)
+    at_floor, observed = has_lost[lost > SURELY], has_lost[is_observed]
+    if min(len(at_floor), len(observed)) < FEWEST_LOST or observed.all():
+        return 0.0
+    usual, here = float(observed.mean()), float(at_floor.mean())
+    error = np.sqrt((usual * (1 - usual) + 1 / len(at_floor)) / len(at_floor))
+    return float(np.clip((here - usual - error) / (1 - usual), 0.0, 1.0))
 
 
 def loss_lift(others: Values, lost: Values) -> tuple[Values, float]:

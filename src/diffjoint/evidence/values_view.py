@@ -10,7 +10,8 @@ Where missing cells are no more frequent, by their scores, than cells as if lost
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,9 +30,13 @@ FEWEST_SHOWN, MOST_SHOWN = 1.2, 8.0
 """Cells of a row that trees are shown on average: at least, at most."""
 LOWEST_SHARE, HIGHEST_SHARE = 0.1, 0.5
 """The same as shares of the row, in tables of few columns."""
-ENOUGH_ROWS, MOST_COPIES = 16_000, 8
+ENOUGH_ROWS, MOST_COPIES = 12_000, 8
 """Rows to learn from: each row of a smaller table is shown several times, with other cells."""
-LEARNER = {
+FIRST_ROWS, FIRST_ROUNDS = 6_000, 40
+"""Rows and rounds of a first, rough view, which tells who lends gaps."""
+LENT = 0.5
+"""Share of the observed cells that trees are shown as if lost."""
+LEARNER: dict[str, Any] = {
     "max_iter": 100,
     "learning_rate": 0.1,
     "max_leaf_nodes": 8,
@@ -68,6 +73,10 @@ class ValuesEvidence:
         Probabilities are no nearer to 0 or 1 than this.
     slope, shift : float
         What labelled cells correct the log odds of P(meaningful | missing) by.
+    second : tuple of Trees
+        A second look at the whole row, see :mod:`diffjoint.evidence.second_look`; none if empty.
+    second_shift : float
+        What is added to it, if it was learnt at another loss rate.
     """
 
     trees: tuple[Trees, ...]
@@ -79,6 +88,8 @@ class ValuesEvidence:
     nearest: float = 0.0
     slope: float = 1.0
     shift: float = 0.0
+    second: tuple[Trees, ...] = ()
+    second_shift: float = 0.0
 
     def judge(self, features: Values, folds: NDArray[np.int64], lost: Values) -> Judged:
         """The three rates for every row.
@@ -89,7 +100,10 @@ class ValuesEvidence:
             How likely each cell of the row is lost, by what the row holds.
         """
         by_missing, lifted = self._missing_logit(features, folds), self._lifted(lost)
-        meaningful = expit(-self._lost_odds(by_missing) - lifted)
+        odds = -self._lost_odds(by_missing) - lifted
+        if self.second:
+            odds = (odds + self._second_look(features, folds)) / 2
+        meaningful = expit(odds)
         if (self.slope, self.shift) != NONE:
             meaningful = corrected_odds(meaningful, self.slope, self.shift)
         meaningful = np.clip(meaningful, self.nearest, 1 - self.nearest)
@@ -103,13 +117,26 @@ class ValuesEvidence:
         return likely
 
     def excess_of(self, features: Values, folds: NDArray[np.int64], lost: Values) -> Values:
-        """Logit of P(missing) less that of P(lost) for every row: P(meaningful) rises with it."""
-        by_trees = logits_in_folds(self.trees, features, folds)
-        return by_trees - self.loss_logit - self._lifted(lost)
+        """Logit of P(missing) less that of P(lost) for every row: P(meaningful) rises with it.
+
+        Its mean with the second look, where there is one.
+        """
+        excess = logits_in_folds(self.trees, features, folds)
+        excess = excess - self.loss_logit - self._lifted(lost)
+        return (excess + self._second_look(features, folds)) / 2 if self.second else excess
 
     def loss_pushes(self, lost: Values) -> Values:
         """What each lost cell elsewhere adds to the log odds of being lost."""
         return lost * self.lift
+
+    def at_loss_logit(self, loss_logit: float) -> "ValuesEvidence":
+        """The same with another loss rate."""
+        moved = self.second_shift + self.loss_logit - loss_logit
+        return replace(self, loss_logit=loss_logit, second_shift=moved)
+
+    def _second_look(self, features: Values, folds: NDArray[np.int64]) -> Values:
+        """Log odds of P(meaningful) by the whole row."""
+        return logits_in_folds(self.second, features, folds) + self.second_shift
 
     def _missing_logit(self, features: Values, folds: NDArray[np.int64]) -> Values:
         score = logits_in_folds(self.trees, features, folds)
@@ -139,6 +166,11 @@ class View:
         Logit of P(missing) of cells as if lost: what the column loses if its floor is all loss.
     is_sharp : bool
         Whether values tell some of the missing cells clearly from lost ones.
+    lost_share : float
+        Of the missing cells, those that are lost at that floor.
+    unevenness : float
+        Median over the missing cells of how far P(missing) lies above the floor, in logits: in a
+        column that only loses cells, how much likelier values make a loss.
     """
 
     trees: tuple[Trees, ...]
@@ -146,6 +178,8 @@ class View:
     missing_logit: Values
     floor: float
     is_sharp: bool
+    lost_share: float = 1.0
+    unevenness: float = 0.0
 
     def at(self, loss_logit: float, nearest: float = 0.0) -> ValuesEvidence:
         """The view with a loss rate, and no gap counted yet."""
@@ -175,22 +209,135 @@ def learn_view(
         No row is judged by trees that have learnt from it.
     """
     rng, folds = np.random.default_rng(seed), folds % N_FOLDS
-    trees = tuple(
-        _grow_on_glimpses(features[rows], n_levels, is_missing[rows], rng)
-        for rows in _learnt_from(folds, rng)
-    )
-    missing = logits_in_folds(trees, features[is_missing], folds[is_missing])
+    column = _Column(features, n_levels, is_missing, folds, rng)
+    rough = column.grow(FIRST_ROWS, FIRST_ROUNDS, None)
+    start = expit(-logits_in_folds(rough, features[is_missing], folds[is_missing]))
+    lending = column.compare(rough, start + 0.01).lending
+    trees = column.grow(ENOUGH_ROWS, LEARNER["max_iter"], lending)
+    found = column.compare(trees, lending)
     log_odds = float(np.log(is_missing.sum() / (~is_missing).sum()))
-    score, ratio, level = missing, np.zeros(len(missing)), 0.0
-    weight = expit(-missing) + 0.01
-    for _ in range(N_PASSES):
-        as_lost = _scores_as_lost(trees, features, is_missing, folds, weight, rng)
-        score, ratio = log_ratio(missing, as_lost)
-        level = min(0.0, float(np.interp(np.quantile(as_lost, PLATEAU), score, ratio)))
-        lost = np.exp(np.minimum(0.0, level - np.interp(missing, score, ratio)))
-        weight = lost + 0.002
-    is_sharp = bool((lost < SURELY).mean() >= SHARP_SHARE)
-    return View(trees, score, ratio + log_odds, level + log_odds, is_sharp)
+    return View(
+        trees,
+        found.score,
+        found.ratio + log_odds,
+        found.level + log_odds,
+        is_sharp=bool((found.lost < SURELY).mean() >= SHARP_SHARE),
+        lost_share=float(found.lost.mean()),
+        unevenness=max(0.0, found.middle - found.level),
+    )
+
+
+@dataclass(frozen=True)
+class _Compared:
+    """How much more frequent missing cells are than cells as if lost.
+
+    Attributes
+    ----------
+    score, ratio : arrays of shape (n_knots,)
+        The log of it, by the trees' score.
+    level : float
+        Where cells are only lost.
+    middle : float
+        Median over the missing cells.
+    lost : array of shape (n_missing,)
+        P(lost) at that level.
+    """
+
+    score: Values
+    ratio: Values
+    level: float
+    middle: float
+    lost: Values
+
+    @property
+    def lending(self) -> Values:
+        """How often each row with a missing cell lends its gaps: the likelier its cell is lost."""
+        return self.lost + 0.002
+
+
+@dataclass(frozen=True)
+class _Column:
+    """What the view of a column is learnt from, as :func:`learn_view` is given it."""
+
+    features: Values
+    n_levels: NDArray[np.int64]
+    is_missing: Cells
+    folds: NDArray[np.int64]
+    rng: np.random.Generator
+
+    def grow(self, n_rows: int, n_rounds: Any, lending: Values | None) -> tuple[Trees, ...]:
+        """Grow trees on glimpses, a set for each fold.
+
+        Parameters
+        ----------
+        n_rows, n_rounds : int
+            Rows to learn from, at least while no row is shown too often; rounds of boosting.
+        lending : array of shape (n_missing,), optional
+            How often rows lend their gaps to half of the observed cells; none do if None.
+        """
+        return tuple(
+            self._grow_one(rows, n_rows, n_rounds, lending)
+            for rows in _learnt_from(self.folds, self.rng)
+        )
+
+    def _grow_one(
+        self, rows: NDArray[np.intp], n_rows: int, n_rounds: int, lending: Values | None
+    ) -> Trees:
+        is_missing = self.is_missing[rows]
+        n_missing = int(is_missing.sum())
+        if min(n_missing, len(rows) - n_missing) < FEWEST // 2 or not self.features.shape[1]:
+            rate = float(np.clip(is_missing.mean(), 1e-4, 1 - 1e-4))
+            return constant(np.array([logit(rate)]), self.n_levels)
+        n_copies = int(np.clip(round(n_rows / len(rows)), 1, MOST_COPIES))
+        shown = [glimpse(self._lent(rows, lending), self.rng) for _ in range(n_copies)]
+        learner = HistGradientBoostingClassifier(
+            **LEARNER | {"max_iter": n_rounds}, random_state=int(self.rng.integers(2**31))
+        )
+        return grow(learner, np.vstack(shown), np.tile(is_missing, n_copies), self.n_levels)
+
+    def _lent(self, rows: NDArray[np.intp], lending: Values | None) -> Values:
+        """The rows, half of the observed cells shown as if lost.
+
+        So that a value that is shown says less of what was not lost beside it.
+        """
+        shown = self.features[rows].copy()
+        if lending is None:
+            return shown
+        weight = np.zeros(len(self.features))
+        weight[self.is_missing] = lending
+        weight = weight[rows]
+        takes = np.flatnonzero(~self.is_missing[rows] & (self.rng.random(len(rows)) < LENT))
+        donors = self.rng.choice(len(rows), len(takes), p=weight / weight.sum())
+        shown[takes] = np.where(np.isnan(shown[donors]), np.nan, shown[takes])
+        return shown
+
+    def compare(self, trees: tuple[Trees, ...], lending: Values) -> _Compared:
+        """Compare missing cells with cells as if lost, choosing who lends gaps anew in passes."""
+        is_missing = self.is_missing
+        missing = logits_in_folds(trees, self.features[is_missing], self.folds[is_missing])
+        for _ in range(N_PASSES):
+            as_lost = self._scores_as_lost(trees, lending)
+            score, ratio = log_ratio(missing, as_lost)
+            level = min(0.0, float(np.interp(np.quantile(as_lost, PLATEAU), score, ratio)))
+            at = np.interp(missing, score, ratio)
+            found = _Compared(
+                score, ratio, level, float(np.median(at)), np.exp(np.minimum(0.0, level - at))
+            )
+            lending = found.lending
+        return found
+
+    def _scores_as_lost(self, trees: tuple[Trees, ...], lending: Values) -> Values:
+        """Scores of observed cells, each with the gaps of a row in which the cell is missing."""
+        observed, missing = np.flatnonzero(~self.is_missing), np.flatnonzero(self.is_missing)
+        if len(observed) > MOST_SHOWN_ROWS:
+            observed = np.sort(self.rng.choice(observed, MOST_SHOWN_ROWS, replace=False))
+        scores = []
+        for _ in range(N_DONORS):
+            donors = self.rng.choice(missing, len(observed), p=lending / lending.sum())
+            gaps = np.isnan(self.features[donors])
+            shown = np.where(gaps, np.nan, self.features[observed])
+            scores.append(logits_in_folds(trees, shown, self.folds[observed]))
+        return np.concatenate(scores)
 
 
 def unjudged(
@@ -234,20 +381,6 @@ def _learnt_from(folds: NDArray[np.int64], rng: np.random.Generator) -> Iterable
         yield rng.choice(rows, MOST_ROWS, replace=False) if len(rows) > MOST_ROWS else rows
 
 
-def _grow_on_glimpses(
-    features: Values, n_levels: NDArray[np.int64], is_missing: Cells, rng: np.random.Generator
-) -> Trees:
-    """Trees that have seen a few cells of each row."""
-    if min(is_missing.sum(), (~is_missing).sum()) < FEWEST // 2 or features.shape[1] == 0:
-        rate = float(np.clip(is_missing.mean(), 1e-4, 1 - 1e-4))
-        return constant(np.array([logit(rate)]), n_levels)
-    n_copies = int(np.clip(round(ENOUGH_ROWS / len(features)), 1, MOST_COPIES))
-    shown = np.vstack([glimpse(features, rng) for _ in range(n_copies)])
-    seed = int(rng.integers(2**31))
-    learner = HistGradientBoostingClassifier(**LEARNER, random_state=seed)
-    return grow(learner, shown, np.tile(is_missing, n_copies), n_levels)
-
-
 def glimpse(features: Values, rng: np.random.Generator) -> Values:
     """The rows with most cells hidden: of each row about five are shown, some more, some fewer."""
     n_features = max(1, features.shape[1])
@@ -255,29 +388,3 @@ def glimpse(features: Values, rng: np.random.Generator) -> Values:
     high = min(HIGHEST_SHARE, MOST_SHOWN / n_features)
     share = rng.uniform(low, high, (len(features), 1))
     return np.where(rng.random(features.shape) < share, features, np.nan)
-
-
-def _scores_as_lost(
-    trees: tuple[Trees, ...],
-    features: Values,
-    is_missing: Cells,
-    folds: NDArray[np.int64],
-    weight: Values,
-    rng: np.random.Generator,
-) -> Values:
-    """Scores of observed cells, each shown with the gaps of a row in which the cell is missing.
-
-    Parameters
-    ----------
-    weight : array of shape (n_missing,)
-        How often each such row lends its gaps: the likelier its cell is lost.
-    """
-    observed, missing = np.flatnonzero(~is_missing), np.flatnonzero(is_missing)
-    if len(observed) > MOST_SHOWN_ROWS:
-        observed = np.sort(rng.choice(observed, MOST_SHOWN_ROWS, replace=False))
-    scores = []
-    for _ in range(N_DONORS):
-        donors = rng.choice(missing, len(observed), p=weight / weight.sum())
-        shown = np.where(np.isnan(features[donors]), np.nan, features[observed])
-        scores.append(logits_in_folds(trees, shown, folds[observed]))
-    return np.concatenate(scores)

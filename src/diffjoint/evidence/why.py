@@ -69,18 +69,29 @@ def why(evidence: Evidence, values: Values, rows: Rows, column: int) -> Why:
     others = np.delete(evidence.typical, column, axis=1)
     pushes = np.zeros((len(rows), values.shape[1]))
     rest = np.delete(np.arange(values.shape[1]), column)
-    for fold, inside, weight in judges(folds, len(learnt.trees)):
-        added = tree_pushes(learnt.trees[fold], features[inside], others)
-        pushes[np.ix_(inside, rest)] += weight[:, None] * added
+    pushes[:, rest] = _pushes_in_folds(learnt.trees, features, folds, others)
     by_values = None
     if isinstance(learnt, ValuesEvidence):
         pushes -= learnt.loss_pushes(context)
+        if learnt.second:
+            again = _pushes_in_folds(learnt.second, features, folds, others)
+            pushes[:, rest] = (pushes[:, rest] + again) / 2
         by_values = learnt.by_values(features, folds) if evidence.leans_on_values else None
     else:
         pushes -= learnt.loss_pushes(context, evidence.scores.of(evidence.typical))
     excess = learnt.excess_of(features, folds, context)
     base = excess - pushes.sum(axis=1)
     return Why(learnt.judge(features, folds, context), base, pushes, by_values)
+
+
+def _pushes_in_folds(
+    trees: tuple[Trees, ...], features: Values, folds: NDArray[np.int64], typical: Values
+) -> Values:
+    """Shapley values by the trees of each row's fold; the mean of all for a row that is new."""
+    pushes = np.zeros(features.shape)
+    for fold, inside, weight in judges(folds, len(trees)):
+        pushes[inside] += weight[:, None] * tree_pushes(trees[fold], features[inside], typical)
+    return pushes
 
 
 def tree_pushes(trees: Trees, features: Values, typical: Values) -> Values:
