@@ -367,29 +367,37 @@ def _known_rates(search: _Search, views: Mapping[int, View]) -> dict[int, float]
 
 
 def _at_rates(search: _Search, views: Mapping[int, View]) -> dict[int, ValuesEvidence]:
-    """Every searched column in the values view, at its loss rate."""
-    table, rates = search.table, _known_rates(search, views)
-    floors = {j: view.at(view.floor) for j, view in views.items()}
-    lost = lostness(floors, table.values, table.folds)
-    lost[:, search.unjudged] = 0.0
-    unevenness = _unevenness(search)
+    """Every searched column in the values view, at its loss rate.
 
-    def rated(j: int) -> ValuesEvidence:
+    First as far as the rates of other columns make a floor believable; then also as far as losses
+    of columns that are believable bear it out.
+    """
+    table, rates, unevenness = search.table, _known_rates(search, views), _unevenness(search)
+    apart = {j: apart_from(table.gaps, j, range(table.gaps.shape[1])) for j in views}
+
+    def rated(j: int, borne_out: float) -> ValuesEvidence:
         view, nearest = views[j], nearest_to_sure(int(table.gaps[:, j].sum()))
         if j in search.given:
             return view.at(float(logit(np.clip(search.given[j], 1e-9, 1 - 1e-9))), nearest)
-        apart = apart_from(table.gaps, j, range(lost.shape[1]))
         loss = believable(
             view.floor + tolerance(unevenness, view.lost_share) * view.is_sharp,
             view.is_sharp,
-            rate_prior(rates, [k for k in apart if k in rates]),
-            borne_out=share_borne_out(lost[:, apart], lost[:, j], ~table.gaps[:, j]),
+            rate_prior(rates, [k for k in apart[j] if k in rates]),
+            borne_out=borne_out,
         )
         if loss is None:
             return view.at(view.floor + float(np.log(1 - CANNOT_TELL)), MIDDLE)
         return view.at(loss, nearest)
 
-    return {j: rated(j) if j in views else _judged_by_rate(search, j) for j in search.searched}
+    lost = lostness({j: rated(j, 0.0) for j in views}, table.values, table.folds)
+    lost[:, search.unjudged] = 0.0
+    at_floor = lostness({j: v.at(v.floor) for j, v in views.items()}, table.values, table.folds)
+    return {
+        j: rated(j, share_borne_out(lost[:, apart[j]], at_floor[:, j], ~table.gaps[:, j]))
+        if j in views
+        else _judged_by_rate(search, j)
+        for j in search.searched
+    }
 
 
 def _unevenness(search: _Search) -> float:
