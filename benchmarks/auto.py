@@ -1,12 +1,14 @@
 """Which columns `mm_columns="auto"` names, where it is known which can be meaningful.
 
     python -m benchmarks.auto                  # every table, mechanism and ratio
-    python -m benchmarks.auto --only losses    # network, losses or tables alone
+    python -m benchmarks.auto --only losses    # network, losses, life, tables or surveys alone
     python -m benchmarks.auto --quick          # few rows, one seed
 
 *network*: the paper's network, C1, D2 and D3 to be named. *losses*: complete columns of several
-tables, from which cells are then lost: nothing to be named. *tables*: a survey with skip logic and
-real tables with labels. One line per table; results that are there are kept.
+tables, from which cells are then lost: nothing to be named. *life*: the same, lost as in life, many
+in one row. *tables*: a survey with skip logic and real tables with labels. *surveys*: tables whose
+cells got lost in life; columns of which 2% or more is meaningful are to be named. One line per
+table; results that are there are kept.
 """
 
 import argparse
@@ -38,7 +40,17 @@ TABLES = (
     "thyroid-disease",
     "acs-2018-wyoming",
 )
-PARTS = ("network", "losses", "tables")
+SURVEYS = (
+    "acs-2018-wyoming-allocated",
+    "acs-2018-delaware-allocated",
+    "nhanes-diabetes",
+    "nhanes-women",
+)
+LIFE = ("own-rates", "break-off", "blocks", "propensity", "survey")
+LIFE_RATIOS = (10, 30)
+FEW_MEANINGFUL = 0.02
+"""Share of meaningful cells below which a column of a survey may be named or not."""
+PARTS = ("network", "losses", "life", "tables", "surveys")
 KEYS = ["part", "world", "mechanism", "ratio", "seed"]
 Cell = tuple[str, str, str, int, int]
 
@@ -52,23 +64,35 @@ def cells(part: str, seeds: range) -> list[Cell]:
             (part, LOSS_ONLY[s % len(LOSS_ONLY)], m, RATIOS[s // len(LOSS_ONLY) % len(RATIOS)], s)
             for s, m in product(seeds, MECHANISMS)
         ]
+    if part == "life":
+        return [
+            (part, LOSS_ONLY[s % len(LOSS_ONLY)], m, LIFE_RATIOS[s // len(LOSS_ONLY) % 2], s)
+            for s, m in product(seeds, LIFE)
+        ]
+    if part == "surveys":
+        return [(part, w, "its own", 0, 0) for w in SURVEYS]
     return [(part, w, "none", 0, 0) for w in TABLES] + [
         (part, w, "mcar", r, 0) for w, r in product(TABLES, (10, 30))
     ]
 
 
-def make(cell: Cell, rows: int | None) -> tuple[pd.DataFrame, dict[str, str], list[str]]:
-    """A table, the kinds of its columns, and those that can be meaningful."""
+def make(cell: Cell, rows: int | None) -> tuple[pd.DataFrame, dict[str, str], list[str], list[str]]:
+    """A table, the kinds of its columns, those that can be meaningful and those to be named."""
     part, name, mechanism, ratio, seed = cell
-    if part == "losses":
+    if part in ("losses", "life"):
         table, kinds = complete_columns(name, seed, rows)
         rng = np.random.default_rng(seed)
         losses = make_mechanism(mechanism, table, ratio / 100, rng)  # type: ignore[arg-type]
-        return table.mask(losses.lose(table, rng)), kinds, []
+        return table.mask(losses.lose(table, rng)), kinds, [], []
+    if part == "surveys":
+        world = make_world(name, seed=seed)
+        shares = world.meaningful[world.mm_columns].mean()
+        often = shares[shares >= FEW_MEANINGFUL].index.tolist()
+        return world.observed_table, world.column_kinds, world.mm_columns, often
     chosen: Any = None if mechanism == "none" else mechanism
     drawn = rows if name in (NETWORK, "household-survey") else None
     world = make_world(name, rows=drawn, mechanism=chosen, loss_rate=ratio / 100, seed=seed)
-    return world.observed_table, world.column_kinds, world.mm_columns
+    return world.observed_table, world.column_kinds, world.mm_columns, world.mm_columns
 
 
 def complete_columns(name: str, seed: int, rows: int | None) -> tuple[pd.DataFrame, dict[str, str]]:
@@ -103,15 +127,15 @@ def _correlated(n_rows: int, rng: np.random.Generator) -> pd.DataFrame:
 
 def measure(cell: Cell, rows: int | None) -> dict[str, Any]:
     """Columns named rightly, left out and named wrongly."""
-    table, kinds, can_be = make(cell, rows)
+    table, kinds, can_be, to_name = make(cell, rows)
     start = perf_counter()
     found = find_mm_columns(table, kinds)
     named = {record["column"] for record in found if record["is_named"]}
-    missed, wrong = sorted({*can_be} - named), sorted(named - {*can_be})
+    missed, wrong = sorted({*to_name} - named), sorted(named - {*can_be})
     return {
-        "n_mm": len(can_be),
+        "n_mm": len(to_name),
         "n_columns": len(found),
-        "n_named": len(named & {*can_be}),
+        "n_named": len(named & {*to_name}),
         "missed": "; ".join(missed),
         "wrong": "; ".join(wrong),
         "seconds": round(perf_counter() - start, 1),
@@ -132,24 +156,32 @@ def table_of(results: pd.DataFrame) -> str:
         "| tables | mechanism | ratio | right in | named too little | named too much |\n",
         "| --- | --- | --- | --- | --- | --- |\n",
     ]
-    for part, mechanism, ratio in product(PARTS[:2], MECHANISMS, RATIOS):
+    for part, mechanism, ratio in (
+        *product(PARTS[:2], MECHANISMS, RATIOS),
+        *product(("life",), LIFE, LIFE_RATIOS),
+    ):
         at = results[
             (results[["part", "mechanism", "ratio"]] == [part, mechanism, ratio]).all(axis=1)
         ]
         lines.append(
-            f"| {part} | {mechanism.upper()} | {ratio} | {right[at.index].sum()} of {len(at)} | "
+            f"| {part} | {_shown(mechanism)} | {ratio} | {right[at.index].sum()} of {len(at)} | "
             f"{(at['missed'] != '').sum()} | {(at['wrong'] != '').sum()} |\n"
         )
     lines += [
         "\n| table | lost | named of those that can be meaningful | left out | named wrongly |\n",
         "| --- | --- | --- | --- | --- |\n",
     ]
-    for _, row in results[results["part"] == "tables"].iterrows():
+    for _, row in results[results["part"].isin(["tables", "surveys"])].iterrows():
+        lost = "in life" if row["part"] == "surveys" else f"{row['ratio']}%"
         lines.append(
-            f"| {row['world']} | {row['ratio']}% | {row['n_named']} of {row['n_mm']} | "
+            f"| {row['world']} | {lost} | {row['n_named']} of {row['n_mm']} | "
             f"{row['missed'] or '-'} | {row['wrong'] or '-'} |\n"
         )
     return "".join(lines)
+
+
+def _shown(mechanism: str) -> str:
+    return mechanism.upper() if mechanism in MECHANISMS else mechanism
 
 
 def sentence(results: pd.DataFrame) -> str:

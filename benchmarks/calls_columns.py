@@ -4,9 +4,9 @@
     python -m benchmarks.calls_columns --only thyroid-disease
     python -m benchmarks.calls_columns --quick           # the network alone, few rows
 
-One line per world and searched column, on test rows; results that are there are kept. Worlds whose
-cells got lost in life are measured beside, and as a whole. As in benchmarks.calls, the diffusion
-model is trained as little as it can be.
+One line per world and searched column, on test rows; results that are there are kept. As in
+benchmarks.calls, the diffusion model is trained as little as it can be. Tables whose cells got lost
+in life are in benchmarks.real_losses.
 """
 
 import argparse
@@ -19,35 +19,27 @@ import pandas as pd
 
 from benchmarks.calls import FOLDER, TABLES, calls_on_test
 from benchmarks.kept import measure_missing
-from benchmarks.pages import show_in, write
-from diffjoint.metrics import mm_scores
+from benchmarks.pages import show_in
 from diffjoint.simulate import World, make_world
 
 KEYS = ["world", "ratio"]
-OWN_LOSSES = 0
-"""The ratio that stands for losses that a table came with."""
-IN_LIFE = ("acs-2018-wyoming-allocated",)
-CELLS = [
-    *product((name for name, _ in TABLES), (10, 30)),
-    *((name, OWN_LOSSES) for name in IN_LIFE),
-]
+CELLS = list(product((name for name, _ in TABLES), (10, 30)))
 CLEARLY = -3.0
 """Standard errors below which a column is clearly worse off than with one answer for all."""
 N_WORST = 5
 
 
-def compare(world: World) -> tuple[list[dict[str, Any]], dict[str, float]]:
-    """Each searched column's calls beside one answer for all; and scores over all columns."""
+def compare(world: World) -> list[dict[str, Any]]:
+    """Each searched column's calls beside one answer for all."""
     test, result = world.test, calls_on_test(world)
     missing = test.meaningful | test.lost
-    columns = [
+    return [
         {
             "column": name,
             **beside_one_answer(test.meaningful[name][at], result.meaningful[name][at]),
         }
         for name, at in ((name, missing[name]) for name in world.mm_columns)
     ]
-    return columns, mm_scores(test, result.meaningful, result.probability)
 
 
 def beside_one_answer(truly: pd.Series, called: pd.Series) -> dict[str, float]:
@@ -72,17 +64,9 @@ def run(cells: list[tuple[str, int]], folder: Path, rows: int | None) -> pd.Data
     """Measure every world that is not in the file yet."""
 
     def lines(name: str, ratio: int) -> list[dict[str, Any]]:
-        columns, scores = compare(make_world(name, rows=rows, loss_rate=ratio / 100))
-        if ratio == OWN_LOSSES:
-            _keep(folder / "calls_in_life.csv", {"world": name, **scores})
-        return columns
+        return compare(make_world(name, rows=rows, loss_rate=ratio / 100))
 
     return measure_missing(cells, KEYS, folder / "calls_columns.csv", lines)
-
-
-def _keep(path: Path, row: dict[str, Any]) -> None:
-    before = [pd.read_csv(path)] if path.exists() else []
-    write(path, pd.concat([*before, pd.DataFrame([row])]).round(4).to_csv(index=False))
 
 
 def columns_table(results: pd.DataFrame) -> str:
@@ -93,7 +77,7 @@ def columns_table(results: pd.DataFrame) -> str:
     ]
     for name, ratio in CELLS:
         at = (results[KEYS] == [name, ratio]).all(axis=1)
-        start = f"| {name} | {ratio or 'its own'} |"
+        start = f"| {name} | {ratio} |"
         if not at.any():
             lines.append(f"{start} not run | | | |\n")
             continue
@@ -115,7 +99,7 @@ def _worst_table(below: pd.DataFrame) -> str:
     ]
     for row in below.nsmallest(N_WORST, "z").to_dict("records"):
         lines.append(
-            f"| {row['world']} | {row['ratio'] or 'its own'} | {row['column']} | "
+            f"| {row['world']} | {row['ratio']} | {row['column']} | "
             f"{row['n_missing']:,} | {row['calls']:.1f} | {row['all_meaningful']:.1f} | "
             f"{row['none_meaningful']:.1f} | {row['z']:.1f} |\n"
         )
@@ -127,21 +111,6 @@ def _gain(results: pd.DataFrame) -> pd.Series:
     return results["calls"] - results[["all_meaningful", "none_meaningful"]].max(axis=1)
 
 
-def in_life_table(results: pd.DataFrame) -> str:
-    """One line per world whose cells got lost in life."""
-    lines = [
-        "| table | precision | recall | F1 | AUC | Brier | calibration error |\n",
-        "| --- | --- | --- | --- | --- | --- | --- |\n",
-    ]
-    for row in results.to_dict("records"):
-        percent = " | ".join(f"{100 * row[part]:.1f}" for part in ("precision", "recall", "f1"))
-        lines.append(
-            f"| {row['world']} | {percent} | {100 * row['auc']:.1f} | {row['brier']:.3f} | "
-            f"{row['calibration_error']:.3f} |\n"
-        )
-    return "".join(lines)
-
-
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="the network alone, few rows")
@@ -151,14 +120,10 @@ def main(arguments: list[str] | None = None) -> None:
     cells = [("bayesian-network", 10)] if options.quick else CELLS
     chosen = [cell for cell in cells if options.only in (None, cell[0])]
     results = run(chosen, options.results, 3_000 if options.quick else None)
-    in_life = options.results / "calls_in_life.csv"
-    tables = {"calls_columns": columns_table(results)}
-    if in_life.exists():
-        tables["calls_in_life"] = in_life_table(pd.read_csv(in_life))
-    for name, table in tables.items():
-        if options.results == FOLDER:
-            show_in(name, table)
-        print(table)
+    table = columns_table(results)
+    if options.results == FOLDER:
+        show_in("calls_columns", table)
+    print(table)
 
 
 if __name__ == "__main__":

@@ -28,13 +28,14 @@ from benchmarks.lost import (
     NOT_RUN,
     OWN_RATIO,
     QUICK_ROWS,
+    TAUGHT,
     Place,
     make_parser,
     measure,
     parse,
     results_at,
 )
-from benchmarks.pages import show_in
+from benchmarks.pages import README, show_in
 
 NAME = "real_losses"
 SEEDS = (0, 1, 2)
@@ -107,6 +108,23 @@ def notes(results: pd.DataFrame) -> str:
     )
 
 
+def readme_table(results: pd.DataFrame) -> str:
+    """Calls of the default in short, and how many lost cells are found with true labels."""
+    lines = [
+        "| table | lost cells found | of cells called lost, lost | meaningful cells kept | "
+        "lost cells found with true labels |\n|---|---|---|---|---|\n"
+    ]
+    for name in AIMS:
+        ours, taught = (results_at(results, world=name, method=m) for m in (DIFFJOINT, TAUGHT))
+        if ours is None or taught is None:
+            lines.append(f"| {name} | {NOT_RUN} | | | |\n")
+            continue
+        parts = ours[["lost_found", "lost_precision", "meaningful_recall"]].mean()
+        shown = " | ".join(f"{part:.1f}" for part in (*parts, taught["lost_found"].mean()))
+        lines.append(f"| {name} | {shown} |\n")
+    return "".join(lines)
+
+
 def section(folder: Path) -> str:
     """The table and what it comes to, from the result file."""
     results = read_kept(folder / f"{NAME}.csv", KEYS)
@@ -125,6 +143,7 @@ def main(arguments: list[str] | None = None) -> None:
     shown = section(options.results)
     if options.results == FOLDER and not options.quick:
         show_in(NAME, shown)
+        show_in(NAME, readme_table(read_kept(path, KEYS)), README)
     print(shown)
 
 

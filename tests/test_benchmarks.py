@@ -227,9 +227,6 @@ def test_columns_below_are_listed():
     assert "| thyroid-disease | 10 | 2 | 1 | 1 |" in shown
     assert "| T3 | 253 | 60.0 |" in shown
     assert "TSH" not in shown
-    life = [{"world": "a", "precision": 0.5, "recall": 0.5, "f1": 0.5, "auc": 0.6, "brier": 0.1}]
-    table = calls_columns.in_life_table(pd.DataFrame(life).assign(calibration_error=0.02))
-    assert "| a | 50.0 | 50.0 | 50.0 | 60.0 | 0.100 | 0.020 |" in table
 
 
 @FLAT_COLUMNS
@@ -327,11 +324,15 @@ def test_named_columns_are_counted_and_results_kept(tmp_path, monkeypatch, capsy
     monkeypatch.setattr(auto, "RATIOS", (20,))
     monkeypatch.setattr(auto, "MECHANISMS", ("mcar",))
     monkeypatch.setattr(auto, "TABLES", ("household-survey",))
+    monkeypatch.setattr(auto, "LIFE", ("blocks",))
+    monkeypatch.setattr(auto, "SURVEYS", ())
     auto.main(["--quick", "--results", str(tmp_path)])
     results = pd.read_csv(tmp_path / "auto.csv", keep_default_na=False).set_index("part")
     assert results["wrong"].eq("").all()
     assert results.loc["tables", "n_named"].tolist() == [3, 3, 3]
-    assert "| losses | MCAR | 20 | 1 of 1 |" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "| losses | MCAR | 20 | 1 of 1 |" in shown
+    assert "| life | blocks | 10 | 1 of 1 |" in shown
     auto.main(["--quick", "--results", str(tmp_path), "--only", "losses"])
     again = pd.read_csv(tmp_path / "auto.csv", keep_default_na=False).set_index("part")
     assert again.equals(results)

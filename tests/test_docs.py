@@ -96,6 +96,7 @@ MADE = {
     pages.README: {
         "acc": lambda: method_comparison.readme_table(FULL, cells.RESULTS),
         "auto": lambda: auto.sentence(results_of("auto")),
+        "real_losses": lambda: real_losses.readme_table(results_of("real_losses")),
         "real_tables": lambda: real_tables.readme_table(FULL, cells.RESULTS),
         "reduced_paper": lambda: reduced_paper.paragraph(reduced_paper.RESULTS),
     },
@@ -109,7 +110,6 @@ MADE = {
         "calls_network": lambda: calls.network_section(results_of("calls_network")),
         "calls_tables": lambda: calls.real_section(results_of("calls_tables")),
         "calls_columns": lambda: calls_columns.columns_table(results_of("calls_columns")),
-        "calls_in_life": lambda: calls_columns.in_life_table(results_of("calls_in_life")),
         "real_losses": lambda: real_losses.section(calls.FOLDER),
         "life_losses": lambda: life_losses.section(calls.FOLDER),
         "auto": lambda: auto.table_of(results_of("auto")),

@@ -5,9 +5,18 @@ import pytest
 from scipy.special import logit
 
 from diffjoint.evidence import gather, pack, unpack
+from diffjoint.evidence.column import logits_in_folds
 from diffjoint.evidence.learning import CANNOT_TELL, MIDDLE
-from diffjoint.evidence.loss_rates import Prior, apart_from, believable, rate_prior, rates_of
-from diffjoint.evidence.together import contradiction, loss_lift
+from diffjoint.evidence.loss_rates import (
+    Prior,
+    apart_from,
+    believable,
+    rate_prior,
+    rates_of,
+    tolerance,
+)
+from diffjoint.evidence.second_look import learn_second_look
+from diffjoint.evidence.together import Contradiction, contradiction, loss_lift, share_borne_out
 from diffjoint.evidence.values_view import MOST_SHOWN, glimpse, log_ratio
 from diffjoint.evidence.why import why
 from diffjoint.simulate import bayesian_network
@@ -184,8 +193,54 @@ def test_missing_cells_no_more_frequent_than_lost_ones_have_a_ratio_of_one():
 def test_gaps_contradict_values_as_far_as_they_say_otherwise_of_lost_cells():
     by_values = {0: np.array([0.0] * 30 + [0.9] * 30)}
     by_gaps = {0: np.array([0.8] * 30 + [0.0] * 30)}
-    assert contradiction(by_values, by_gaps) == pytest.approx(0.8)
-    assert contradiction({0: np.full(5, 0.0)}, {0: np.full(5, 1.0)}) is None
+    found = contradiction(by_values, by_gaps, sharp=[0])
+    assert (found.share, found.n_cells) == (pytest.approx(0.8), 30)
+    assert contradiction({0: np.full(5, 0.0)}, {0: np.full(5, 1.0)}, sharp=[0]) is None
+
+
+def test_columns_whose_values_tell_little_are_asked_only_if_no_others_can_be():
+    by_values = {0: np.full(30, 0.0), 1: np.full(300, 0.0)}
+    by_gaps = {0: np.full(30, 0.2), 1: np.full(300, 0.9)}
+    assert contradiction(by_values, by_gaps, sharp=[0]).share == pytest.approx(0.2)
+    assert contradiction(by_values, by_gaps, sharp=[]).share > 0.8
+
+
+def test_a_few_cells_do_not_show_that_gaps_mislead():
+    assert Contradiction(0.5, 200).is_clear
+    assert not Contradiction(0.5, 30).is_clear
+    assert not Contradiction(0.3, 2_000).is_clear
+
+
+def test_losses_beside_its_cells_bear_a_floor_out():
+    """Of 200 cells at the floor, half have lost something else too; of observed ones, a tenth."""
+    lost = np.repeat([1.0, 0.0], [200, 2_000])
+    beside = np.concatenate([np.arange(200) < 100, np.arange(2_000) < 200]).astype(float)[:, None]
+    share = share_borne_out(beside, lost, lost == 0)
+    assert 0.35 < share < (0.5 - 0.1) / (1 - 0.1)
+    usual = np.concatenate([np.arange(200) < 20, np.arange(2_000) < 200]).astype(float)[:, None]
+    assert share_borne_out(usual, lost, lost == 0) == 0.0
+    assert share_borne_out(beside[:, :0], lost, lost == 0) == 0.0
+    prior = Prior(float(logit(0.1)), 0.5)
+    borne_out = believable(float(logit(0.9)), True, prior, borne_out=0.8)
+    assert borne_out == pytest.approx(logit(0.9) + np.log(0.8))
+
+
+def test_a_column_may_be_as_uneven_as_lossy_columns_are_if_it_loses_much():
+    assert tolerance(0.0, 0.5) == 0.0
+    assert tolerance(0.8, 0.9) == pytest.approx(0.8, abs=0.01)
+    assert tolerance(0.8, 0.001) < 0.1
+
+
+def test_a_second_look_learns_what_was_said_from_whole_rows():
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(600, 3))
+    rows[rng.random(rows.shape) < 0.1] = np.nan
+    likely = np.where(np.nan_to_num(rows[:, 0]) > 0, 0.95, 0.05)
+    folds = np.arange(600) % 3
+    trees = learn_second_look(rows, np.zeros(3, np.int64), likely, folds, seed=0)
+    said = logits_in_folds(trees, rows, folds)
+    assert ((said > 0) == (likely > 0.5)).mean() > 0.98
+    assert learn_second_look(rows, np.zeros(3, np.int64), np.ones(600), folds, seed=0) == ()
 
 
 def test_losses_that_come_one_by_one_lift_nothing():

@@ -49,7 +49,7 @@ from diffjoint.evidence.losses import find_drivers, steepness
 from diffjoint.evidence.missing import FEWEST
 from diffjoint.evidence.second_look import learn_second_look
 from diffjoint.evidence.together import (
-    CONTRADICTED,
+    Contradiction,
     columns_to_ask,
     come_together,
     contradiction,
@@ -128,8 +128,8 @@ def gather(
         table, searched, others, drivers, {j: r for j, r in given.items() if r is not None}
     )
     named = [names[j] if names else f"column {j}" for j in range(values.shape[1])]
-    views, share = _asked(search, tick)
-    leans = share is not None and share > CONTRADICTED
+    views, found = _asked(search, tick)
+    leans = found is not None and found.is_clear
     learn = _by_values if leans else _by_gaps
     columns, implied, doubts = learn(search, views, named, tick)
     evidence = Evidence(
@@ -142,7 +142,7 @@ def gather(
         implied,
         typical_cells(values),
         np.unique(marks_of(values)),
-        say.of_table(gaps, others, search.unjudged, named, share if leans else None) + doubts,
+        say.of_table(gaps, others, search.unjudged, named, found if leans else None) + doubts,
         leans,
     )
     if leans and for_draws:
@@ -217,8 +217,8 @@ def misleading_gaps(
     drivers, scores = find_drivers(values, n_levels, others, seed)
     by = (n_folds, folds_of(values, n_folds), scores.of(values), unknown, unknown, seed)
     search = _Search(_Table(values, gaps, n_levels, *by), searched, others, drivers, {})
-    views, share = _asked(search, lambda n_folds: None)
-    if share is None or share <= CONTRADICTED:
+    views, found = _asked(search, lambda n_folds: None)
+    if found is None or not found.is_clear:
         return None
     views |= {j: search.table.view(j) for j in search.judged if j not in views}
     floors = {j: float(expit(view.floor)) for j, view in views.items()}
@@ -275,16 +275,17 @@ class _Search:
         }, doubts
 
 
-def _asked(search: _Search, tick: Callable[[int], object]) -> tuple[dict[int, View], float | None]:
+def _asked(
+    search: _Search, tick: Callable[[int], object]
+) -> tuple[dict[int, View], Contradiction | None]:
     """Some columns in both views, each with its own floor, and how far gaps contradict values.
 
     Returns
     -------
     views : dict
         The values view of the columns asked.
-    share : float or None
-        Share of the cells lost by values that gaps call meaningful; None if there are too few, or
-        if cells are not lost together.
+    found : Contradiction or None
+        None if too few cells are lost by values, or if cells are not lost together.
     """
     table, views = search.table, {}
     few, by_values, by_gaps = table.folds % FEW_FOLDS, {}, {}

@@ -7,6 +7,7 @@ gaps mislead.
 """
 
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
@@ -30,10 +31,32 @@ STRENGTH = 0.3
 FARTHEST = 6.0
 
 
+@dataclass(frozen=True)
+class Contradiction:
+    """How far gaps contradict values.
+
+    Attributes
+    ----------
+    share : float
+        Of the cells that are lost by what their rows hold, those that gaps call meaningful.
+    n_cells : float
+        How many cells that is of.
+    """
+
+    share: float
+    n_cells: float
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether gaps mislead, beyond two standard errors."""
+        error = np.sqrt(self.share * (1 - self.share) / self.n_cells)
+        return bool(self.share - 2 * error > CONTRADICTED)
+
+
 def contradiction(
     by_values: Mapping[int, Values], by_gaps: Mapping[int, Values], sharp: Collection[int]
-) -> float | None:
-    """Share of the cells lost by their rows' values that gaps call meaningful; None if too few.
+) -> Contradiction | None:
+    """Compare both views on cells that are lost by their rows' values; None if there are too few.
 
     Columns whose values tell sharply who is skipped are believed; the others are asked only if
     those have too few cells.
@@ -48,14 +71,16 @@ def contradiction(
     Examples
     --------
     >>> by_values = {0: np.full(40, 0.05)}
-    >>> round(contradiction(by_values, {0: np.full(40, 0.9)}, sharp=[0]), 2)
-    0.9
+    >>> found = contradiction(by_values, {0: np.full(40, 0.9)}, sharp=[0])
+    >>> round(found.share, 2), found.is_clear
+    (0.9, True)
     """
     for asked in (sharp, by_values):
         lost = {j: _surely_lost(by_values[j]) for j in asked}
-        counted = sum(float(weights.sum()) for weights in lost.values())
-        if counted >= FEWEST_CELLS:
-            return sum(float(lost[j] @ by_gaps[j]) for j in asked) / counted
+        n_cells = sum(float(weights.sum()) for weights in lost.values())
+        if n_cells >= FEWEST_CELLS:
+            called = sum(float(lost[j] @ by_gaps[j]) for j in asked)
+            return Contradiction(called / n_cells, n_cells)
     return None
 
 
