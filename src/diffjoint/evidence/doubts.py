@@ -50,12 +50,12 @@ def of_table(
     found = []
     if contradicted is not None:
         found.append(
-            f"Cells get lost together in this table: of the cells of mm_columns that are lost by "
+            "Cells get lost together in this table: of the cells of mm_columns that are lost by "
             f"what their rows hold, {contradicted.share:.0%} would be called meaningful for what "
-            "is missing beside them. So calls rest on what rows hold, and a gap elsewhere in the row "
-            "is taken as a sign of a loss. Cells that are meaningful together for a reason that "
-            "the table does not hold will be taken for lost: set loss_rate for their columns if "
-            "you know it, or give rules or labels for them."
+            "is missing beside them. So calls rest on what rows hold, and a gap elsewhere in the "
+            "row is taken as a sign of a loss. Cells that are meaningful together for a reason "
+            "that the table does not hold will be taken for lost: set loss_rate for their columns "
+            "if you know it, or give rules or labels for them."
         )
     strongest = _lost_together(gaps[:, others])
     if contradicted is None and strongest > TOGETHER:

@@ -54,6 +54,7 @@ from diffjoint.evidence.together import (
     come_together,
     contradiction,
     loss_lift,
+    most_telling,
     share_borne_out,
 )
 from diffjoint.evidence.values_view import ValuesEvidence, View, learn_view, unjudged
@@ -278,7 +279,7 @@ class _Search:
 def _asked(
     search: _Search, tick: Callable[[int], object]
 ) -> tuple[dict[int, View], Contradiction | None]:
-    """Some columns in both views, each with its own floor, and how far gaps contradict values.
+    """Some columns by values, and how far gaps contradict them, if cells get lost together.
 
     Returns
     -------
@@ -287,25 +288,28 @@ def _asked(
     found : Contradiction or None
         None if too few cells are lost by values, or if cells are not lost together.
     """
-    table, views = search.table, {}
-    few, by_values, by_gaps = table.folds % FEW_FOLDS, {}, {}
-    lost = table.gaps.astype(float)
-    lost[:, search.searched] = 0.0
-    for j in columns_to_ask(search.judged, MOST_ASKED):
-        views[j] = view = table.view(j)
-        sought = Sought([d for d in search.drivers if d != j], Level(None))
-        learnt = table.column(j, few, FEW_FOLDS, sought)
-        missing = table.gaps[:, j]
-        shown = np.delete(table.values[missing], j, axis=1), few[missing]
-        by_values[j] = view.at(view.floor).by_values(*shown)
-        lost[missing, j] = 1 - by_values[j]
-        by_gaps[j] = learnt.judge(*shown, table.scores[missing]).probability
+    table, few = search.table, search.table.folds % FEW_FOLDS
+    asked = columns_to_ask(search.judged, MOST_ASKED)
+    views = dict(zip(asked, side_by_side(table.view, asked, len(few)), strict=True))
     tick(2 * FEW_FOLDS * min(MOST_ASKED, len(search.searched)))
+    floors = {j: view.at(view.floor) for j, view in views.items()}
+    lost = lostness(floors, table.values, table.folds)
+    lost[:, [j for j in search.searched if j not in views]] = 0.0
     is_searched = np.isin(np.arange(lost.shape[1]), search.searched)
     if not come_together(lost, is_searched):
         return views, None
+    by_values = {j: 1 - lost[table.gaps[:, j], j] for j in views}
     sharp = [j for j, view in views.items() if view.is_sharp]
-    return views, contradiction(by_values, by_gaps, sharp)
+    telling = most_telling(by_values, sharp)
+    by_gaps = {}
+    for j in telling:
+        sought = Sought([d for d in search.drivers if d != j], Level(None))
+        missing, learnt = table.gaps[:, j], table.column(j, few, FEW_FOLDS, sought)
+        rest = np.delete(table.values[missing], j, axis=1)
+        by_gaps[j] = learnt.judge(rest, few[missing], table.scores[missing]).probability
+    return views, contradiction(
+        {j: by_values[j] for j in telling}, by_gaps, [j for j in sharp if j in telling]
+    )
 
 
 def _by_gaps(

@@ -20,6 +20,8 @@ CONTRADICTED = 0.35
 """Share of these that gaps call meaningful from which on gaps mislead."""
 FEWEST_CELLS = 20
 """Cells that are lost by values, without which gaps are believed."""
+MOST_COMPARED = 6
+"""Columns on which both views are compared."""
 FEWEST_LOST, LEAST = 10, 1e-3
 """Lost cells of a column without which it says nothing of common losses; P(lost) that counts."""
 ENOUGH_ERRORS = 4.0
@@ -82,6 +84,20 @@ def contradiction(
             called = sum(float(lost[j] @ by_gaps[j]) for j in asked)
             return Contradiction(called / n_cells, n_cells)
     return None
+
+
+def most_telling(by_values: Mapping[int, Values], sharp: Collection[int]) -> list[int]:
+    """The columns to compare both views on: sharp ones first, then those that have lost most.
+
+    Examples
+    --------
+    >>> by_values = {0: np.zeros(50), 1: np.zeros(20), 2: np.full(90, 0.5)}
+    >>> most_telling(by_values, sharp=[1])
+    [1, 0, 2]
+    """
+    n_lost = {j: float(_surely_lost(likely).sum()) for j, likely in by_values.items()}
+    ordered = sorted(by_values, key=lambda j: (j not in sharp, -n_lost[j]))
+    return ordered[:MOST_COMPARED]
 
 
 def _surely_lost(meaningful: Values) -> Values:
