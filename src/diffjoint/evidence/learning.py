@@ -295,8 +295,7 @@ def _asked(
     floors = {j: view.at(view.floor) for j, view in views.items()}
     lost = lostness(floors, table.values, table.folds)
     lost[:, [j for j in search.searched if j not in views]] = 0.0
-    is_searched = np.isin(np.arange(lost.shape[1]), search.searched)
-    if not come_together(lost, is_searched):
+    if not come_together(lost):
         return views, None
     by_values = {j: 1 - lost[table.gaps[:, j], j] for j in views}
     sharp = [j for j, view in views.items() if view.is_sharp]

@@ -16,7 +16,7 @@ from diffjoint.arrays import Cells, Values
 
 LOST_BY_VALUES = 0.1
 """P(meaningful) by values up to which a cell counts as lost."""
-CONTRADICTED = 0.35
+CONTRADICTED = 0.4
 """Share of these that gaps call meaningful from which on gaps mislead."""
 FEWEST_CELLS = 20
 """Cells that are lost by values, without which gaps are believed."""
@@ -50,9 +50,9 @@ class Contradiction:
 
     @property
     def is_clear(self) -> bool:
-        """Whether gaps mislead, beyond two standard errors."""
+        """Whether gaps mislead, beyond a standard error."""
         error = np.sqrt(self.share * (1 - self.share) / self.n_cells)
-        return bool(self.share - 2 * error > CONTRADICTED)
+        return bool(self.share - error > CONTRADICTED)
 
 
 def contradiction(
@@ -106,28 +106,22 @@ def _surely_lost(meaningful: Values) -> Values:
     return lost
 
 
-def come_together(lost: Values, is_searched: Cells) -> bool:
+def come_together(lost: Values) -> bool:
     """Whether cells of a row are lost together more often than by chance.
 
     Parameters
     ----------
     lost : array of shape (n_rows, n_columns)
         How likely each cell is lost.
-    is_searched : bool array of shape (n_columns,)
-        Columns that may be meaningful: two of them may be missing together for that reason, so that
-        they tell only where no other column does.
 
     Examples
     --------
     >>> rows = np.random.default_rng(0).random(1000) < 0.1
-    >>> come_together(np.column_stack([rows, rows]).astype(float), np.array([False, False]))
+    >>> come_together(np.column_stack([rows, rows]).astype(float))
     True
     """
     telling = (lost.sum(axis=0) >= FEWEST_LOST) & (lost.std(axis=0) > 0)
     total, n_pairs = _correlations(lost[:, telling])
-    if (telling & ~is_searched).any():
-        among_searched, n_searched_pairs = _correlations(lost[:, telling & is_searched])
-        total, n_pairs = total - among_searched, n_pairs - n_searched_pairs
     return total > ENOUGH_ERRORS * float(np.sqrt(n_pairs / len(lost)))
 
 
