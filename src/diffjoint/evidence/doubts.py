@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 
 from diffjoint.arrays import Cells, Values
 from diffjoint.evidence.missing import FEWEST
-from diffjoint.evidence.together import Contradiction
 
 NO_OTHER_COLUMN = (
     "Columns outside mm_columns have hardly lost a cell, so nothing tells how often cells are "
@@ -34,7 +33,7 @@ def of_table(
     others: NDArray[np.int64],
     unjudged: Sequence[int],
     names: Sequence[str],
-    contradicted: Contradiction | None,
+    contradicted: float | None,
 ) -> tuple[str, ...]:
     """What makes the evidence itself weak.
 
@@ -44,14 +43,15 @@ def of_table(
         Searched columns with too few missing or observed cells.
     names : sequence of str
         Of all columns.
-    contradicted : Contradiction or None
-        How far gaps contradict values, where that is so much that calls rest on values.
+    contradicted : float or None
+        Share of the cells lost by values that gaps call meaningful, where that is so much that
+        calls rest on values.
     """
     found = []
     if contradicted is not None:
         found.append(
             "Cells get lost together in this table: of the cells of mm_columns that are lost by "
-            f"what their rows hold, {contradicted.share:.0%} would be called meaningful for what "
+            f"what their rows hold, {contradicted:.0%} would be called meaningful for what "
             "is missing beside them. So calls rest on what rows hold, and a gap elsewhere in the "
             "row is taken as a sign of a loss. Cells that are meaningful together for a reason "
             "that the table does not hold will be taken for lost: set loss_rate for their columns "

@@ -49,7 +49,7 @@ from diffjoint.evidence.losses import find_drivers, steepness
 from diffjoint.evidence.missing import FEWEST
 from diffjoint.evidence.second_look import learn_second_look
 from diffjoint.evidence.together import (
-    Contradiction,
+    CONTRADICTED,
     columns_to_ask,
     come_together,
     contradiction,
@@ -129,8 +129,8 @@ def gather(
         table, searched, others, drivers, {j: r for j, r in given.items() if r is not None}
     )
     named = [names[j] if names else f"column {j}" for j in range(values.shape[1])]
-    views, found = _asked(search, tick)
-    leans = found is not None and found.is_clear
+    views, share = _asked(search, tick)
+    leans = share is not None and share > CONTRADICTED
     learn = _by_values if leans else _by_gaps
     columns, implied, doubts = learn(search, views, named, tick)
     evidence = Evidence(
@@ -143,7 +143,7 @@ def gather(
         implied,
         typical_cells(values),
         np.unique(marks_of(values)),
-        say.of_table(gaps, others, search.unjudged, named, found if leans else None) + doubts,
+        say.of_table(gaps, others, search.unjudged, named, share if leans else None) + doubts,
         leans,
     )
     if leans and for_draws:
@@ -218,8 +218,8 @@ def misleading_gaps(
     drivers, scores = find_drivers(values, n_levels, others, seed)
     by = (n_folds, folds_of(values, n_folds), scores.of(values), unknown, unknown, seed)
     search = _Search(_Table(values, gaps, n_levels, *by), searched, others, drivers, {})
-    views, found = _asked(search, lambda n_folds: None)
-    if found is None or not found.is_clear:
+    views, share = _asked(search, lambda n_folds: None)
+    if share is None or share <= CONTRADICTED:
         return None
     views |= {j: search.table.view(j) for j in search.judged if j not in views}
     floors = {j: float(expit(view.floor)) for j, view in views.items()}
@@ -276,17 +276,16 @@ class _Search:
         }, doubts
 
 
-def _asked(
-    search: _Search, tick: Callable[[int], object]
-) -> tuple[dict[int, View], Contradiction | None]:
+def _asked(search: _Search, tick: Callable[[int], object]) -> tuple[dict[int, View], float | None]:
     """Some columns by values, and how far gaps contradict them, if cells get lost together.
 
     Returns
     -------
     views : dict
         The values view of the columns asked.
-    found : Contradiction or None
-        None if too few cells are lost by values, or if cells are not lost together.
+    share : float or None
+        Of the cells lost by values, those that gaps call meaningful; None if these are too few,
+        or if cells are not lost together.
     """
     table, few = search.table, search.table.folds % FEW_FOLDS
     asked = columns_to_ask(search.judged, MOST_ASKED)

@@ -7,7 +7,6 @@ gaps mislead.
 """
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
@@ -16,7 +15,7 @@ from diffjoint.arrays import Cells, Values
 
 LOST_BY_VALUES = 0.1
 """P(meaningful) by values up to which a cell counts as lost."""
-CONTRADICTED = 0.4
+CONTRADICTED = 0.44
 """Share of these that gaps call meaningful from which on gaps mislead."""
 FEWEST_CELLS = 20
 """Cells that are lost by values, without which gaps are believed."""
@@ -33,32 +32,10 @@ STRENGTH = 0.3
 FARTHEST = 6.0
 
 
-@dataclass(frozen=True)
-class Contradiction:
-    """How far gaps contradict values.
-
-    Attributes
-    ----------
-    share : float
-        Of the cells that are lost by what their rows hold, those that gaps call meaningful.
-    n_cells : float
-        How many cells that is of.
-    """
-
-    share: float
-    n_cells: float
-
-    @property
-    def is_clear(self) -> bool:
-        """Whether gaps mislead, beyond a standard error."""
-        error = np.sqrt(self.share * (1 - self.share) / self.n_cells)
-        return bool(self.share - error > CONTRADICTED)
-
-
 def contradiction(
     by_values: Mapping[int, Values], by_gaps: Mapping[int, Values], sharp: Collection[int]
-) -> Contradiction | None:
-    """Compare both views on cells that are lost by their rows' values; None if there are too few.
+) -> float | None:
+    """Share of the cells lost by their rows' values that gaps call meaningful; None if too few.
 
     Columns whose values tell sharply who is skipped are believed; the others are asked only if
     those have too few cells.
@@ -72,17 +49,15 @@ def contradiction(
 
     Examples
     --------
-    >>> by_values = {0: np.full(40, 0.05)}
-    >>> found = contradiction(by_values, {0: np.full(40, 0.9)}, sharp=[0])
-    >>> round(found.share, 2), found.is_clear
-    (0.9, True)
+    >>> by_values = {0: np.full(60, 0.05)}
+    >>> round(contradiction(by_values, {0: np.full(60, 0.9)}, sharp=[0]), 2)
+    0.9
     """
     for asked in (sharp, by_values):
         lost = {j: _surely_lost(by_values[j]) for j in asked}
         n_cells = sum(float(weights.sum()) for weights in lost.values())
         if n_cells >= FEWEST_CELLS:
-            called = sum(float(lost[j] @ by_gaps[j]) for j in asked)
-            return Contradiction(called / n_cells, n_cells)
+            return sum(float(lost[j] @ by_gaps[j]) for j in asked) / n_cells
     return None
 
 
