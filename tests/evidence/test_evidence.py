@@ -196,7 +196,7 @@ def test_columns_that_disagree_raise_a_doubt():
     values[rng.random(2_000) < 0.3, 2] = np.nan
     uniform = rng.random(values.shape)
     evidence = gather(values, np.isnan(values), np.zeros(4, dtype=int), [2], uniform)
-    assert "so that one rate for all" in evidence.doubts[0]
+    assert "may lose at a rate of its own" in evidence.doubts[0]
     given = gather(values, np.isnan(values), np.zeros(4, dtype=int), [2], uniform, loss_rate=0.3)
     assert given.doubts == ()
 

@@ -5,7 +5,7 @@ learnt from who is missing, rho from where only loss explains it, and phi is wha
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,8 @@ N_ROUNDS = 12
 STEEPEST, MOSTLY = 4.0, 0.5
 """How much steeper losses are taken to be than what is seen of them, at most; not at all where
 most of what is seen is meaningful."""
+CLEARLY, SHARP_SHARE = 0.9, 0.1
+"""P(meaningful) from which on a cell is so for sure; share of such that makes a column sharp."""
 TINY = 1e-6
 NEW = -1
 """The fold of a row that was not learnt from: all folds judge it, and their mean counts."""
@@ -50,11 +52,14 @@ class Level:
         Whether the user said so; otherwise it is the rate of other columns, and an upper bound.
     steepest : float
         Standard deviation over the rows of the loss's logit, at most.
+    sharp_rate : float or None
+        The upper bound for a column in which it is clear who is skipped; None: the same.
     """
 
     rate: float | None
     is_given: bool = False
     steepest: float = np.inf
+    sharp_rate: float | None = None
 
 
 @dataclass(frozen=True)
@@ -207,6 +212,30 @@ def at_level(
     logits = logits_in_folds(learnt.trees, features, folds)
     loss = _find_loss(logits, is_missing, scores, sought.drivers, sought.level)
     return _beside(loss, learnt.trees, logits, is_missing, folds, scores)
+
+
+def at_own_floor(
+    learnt: ColumnEvidence,
+    features: Values,
+    is_missing: Cells,
+    folds: NDArray[np.int64],
+    scores: Values,
+    sought: Sought,
+) -> ColumnEvidence:
+    """The column at a higher loss rate than other columns have, if it is clear who is skipped.
+
+    Where some cells are meaningful for sure even if all that is missing elsewhere was lost, the
+    column loses what it misses elsewhere, as far as that is believable. Losses that depend on
+    values are left as they are.
+    """
+    level = sought.level
+    if sought.drivers or level.is_given or level.sharp_rate is None or level.rate is None:
+        return learnt
+    higher = replace(sought, level=Level(level.sharp_rate, steepest=level.steepest))
+    moved = at_level(learnt, features, is_missing, folds, scores, higher)
+    likely = moved.judge(features[is_missing], folds[is_missing], scores[is_missing]).probability
+    is_sharp = (likely > CLEARLY).mean() >= SHARP_SHARE
+    return moved if is_sharp else learnt
 
 
 def _beside(

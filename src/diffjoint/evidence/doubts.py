@@ -24,8 +24,6 @@ MOSTLY = 0.5
 """Share of meaningful cells from which on losses are no likely explanation."""
 TOGETHER = 0.3
 """Correlation of two columns' losses beyond which cells seem to get lost together."""
-DISAGREE = 3.0
-"""Ratio of loss rates between columns beyond which one rate for all is doubtful."""
 
 
 def of_table(
@@ -76,14 +74,13 @@ def of_table(
     return tuple(found)
 
 
-def of_rates(counted: Values, shared: float) -> tuple[str, ...]:
+def of_rates(counted: Values, highest: float) -> tuple[str, ...]:
     """A word on columns outside mm_columns that lose at very different rates."""
-    if len(counted) < 2 or counted.max() <= DISAGREE * counted.min():
-        return ()
     return (
         f"Columns outside mm_columns have lost between {counted.min():.1%} and {counted.max():.1%} "
-        f"of their cells, so that one rate for all ({shared:.1%}) is doubtful. Set loss_rate, for "
-        "each column if you can.",
+        f"of their cells, so that each column of mm_columns may lose at a rate of its own, up to "
+        f"{highest:.0%}: its lowest rate is taken for its losses, and cells that are meaningful "
+        "everywhere alike will be taken for lost. Set loss_rate, for each column if you can.",
     )
 
 

@@ -21,6 +21,7 @@ from diffjoint.evidence.column import (
     Level,
     Sought,
     at_level,
+    at_own_floor,
     fit_column,
     nearest_to_sure,
 )
@@ -40,6 +41,7 @@ from diffjoint.evidence.implied import consistent, find_implied, keep_to
 from diffjoint.evidence.loss_rates import (
     apart_from,
     believable,
+    disagree,
     is_far_beyond,
     rate_prior,
     rates_of,
@@ -476,6 +478,7 @@ def _learn_alone(
             learnt = _judged_by_rate(search, j)
         else:
             learnt = table.column(j, table.folds, table.n_folds, sought[j])
+            learnt = at_own_floor(learnt, rest, gaps, table.folds, table.scores, sought[j])
         judged = learnt.judge(rest, table.folds, table.scores)
         column = _corrected(learnt, judged, gaps, table.looked_up[:, j])
         if (column.slope, column.shift) != NONE:
@@ -555,10 +558,14 @@ def _levels(
     if n_lost.sum() < FEWEST:
         levels |= {j: Level(None) for j in searched if j not in levels}
         return levels, (say.NO_OTHER_COLUMN if len(others) else say.ALL_SEARCHED,)
-    rates = n_lost / len(gaps)
+    rates, counted = n_lost / len(gaps), n_lost[n_lost >= FEWEST] / len(gaps)
     shared = float((rates**2).sum() / rates.sum())
-    levels |= {j: Level(shared) for j in searched if j not in levels}
-    return levels, say.of_rates(n_lost[n_lost >= FEWEST] / len(gaps), shared)
+    prior = rate_prior(dict(enumerate(counted.tolist())), range(len(counted)))
+    believed = max(shared, float(expit(prior.highest))) if prior else shared
+    own = disagree(counted)
+    level = Level(believed if own else shared, sharp_rate=believed)
+    levels |= {j: level for j in searched if j not in levels}
+    return levels, say.of_rates(counted, believed) if own else ()
 
 
 def at_loss_rate(

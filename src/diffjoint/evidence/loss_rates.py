@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import log_ndtr, logit
 
-from diffjoint.arrays import Cells
+from diffjoint.arrays import Cells, Values
 from diffjoint.evidence.missing import FEWEST
 
 FARTHEST = 1.5
@@ -21,6 +21,8 @@ BEYOND, LEAST_BEYOND = 3.0, 0.5
 UNEXPLAINED = 0.02
 """Share of a column's meaningful cells that values may leave unexplained."""
 TINY = 1e-6
+DISAGREE = 3.0
+"""Ratio of two columns' loss rates beyond which one rate for all does not hold."""
 SAME_BLOCK = 0.7
 """Correlation of two columns' gaps from which on one says nothing of the other's rate."""
 SPREAD, LEAST_SPREAD = 1.5, 0.3
@@ -69,6 +71,17 @@ def rate_prior(rates: Mapping[int, float], beside: Sequence[int]) -> Prior | Non
         return None
     spread = float(known.std(ddof=1)) if len(known) > 2 else SPREAD
     return Prior(float(known.mean()), max(spread, LEAST_SPREAD))
+
+
+def disagree(rates: Values) -> bool:
+    """Whether columns lose at rates so different that one rate for all does not hold.
+
+    Examples
+    --------
+    >>> disagree(np.array([0.1, 0.12])), disagree(np.array([0.05, 0.2]))
+    (False, True)
+    """
+    return len(rates) > 1 and bool(rates.max() > DISAGREE * rates.min())
 
 
 def rates_of(gaps: Cells, columns: Sequence[int]) -> dict[int, float]:
