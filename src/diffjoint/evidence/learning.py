@@ -70,6 +70,8 @@ one can be that rests on rates alone."""
 MOST_LOSSY, FEWEST_LOSSES, MOST_UNEVEN = 4, 100, 0.8
 """Columns that only lose cells that are asked how values make losses likelier; cells that such a
 column must have lost; and how much likelier at most, in logits."""
+FEW_SKIPPED = 0.05
+"""Share of the missing cells in contexts in which hardly any cell is there that names a column."""
 N_LIFTS = 3
 """How often gaps are weighed anew."""
 
@@ -211,8 +213,8 @@ def misleading_gaps(
 
     Notes
     -----
-    Values bear it out if they tell some missing cells clearly from lost ones, or if a column misses
-    far more than the others lose.
+    Skip logic is sharp: values bear it out if some of the missing cells are in contexts in which
+    hardly any cell is there, or if a column misses far more than the others lose.
     """
     searched = sorted(searched)
     others = np.array([j for j in range(values.shape[1]) if j not in searched], dtype=np.int64)
@@ -227,7 +229,8 @@ def misleading_gaps(
     floors = {j: float(expit(view.floor)) for j, view in views.items()}
     rates = rates_of(gaps, others.tolist()) | floors
     return {
-        j: view.is_sharp or is_far_beyond(view.floor, rate_prior(rates, apart_from(gaps, j, rates)))
+        j: view.surely_missing >= FEW_SKIPPED
+        or is_far_beyond(view.floor, rate_prior(rates, apart_from(gaps, j, rates)))
         for j, view in views.items()
     }
 

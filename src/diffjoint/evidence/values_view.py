@@ -49,6 +49,8 @@ N_PASSES, MOST_SHOWN_ROWS, N_DONORS = 3, 2_000, 2
 """How often donors of gaps are chosen anew; observed rows shown as if lost, and how often each."""
 PLATEAU = 0.5
 """Quantile of the scores as if lost at which the ratio of missing to lost is read."""
+HARDLY_THERE = 0.95
+"""P(missing), as if lost, of contexts in which hardly any cell is there."""
 SURELY, SHARP_SHARE = 0.1, 0.1
 """P(lost) up to which a missing cell is surely meaningful; the share of such that makes a column
 sharp."""
@@ -171,6 +173,8 @@ class View:
     unevenness : float
         Median over the missing cells of how far P(missing) lies above the floor, in logits: in a
         column that only loses cells, how much likelier values make a loss.
+    surely_missing : float
+        Of the missing cells, those in contexts in which hardly any cell is there.
     """
 
     trees: tuple[Trees, ...]
@@ -180,6 +184,7 @@ class View:
     is_sharp: bool
     lost_share: float = 1.0
     unevenness: float = 0.0
+    surely_missing: float = 0.0
 
     def at(self, loss_logit: float, nearest: float = 0.0) -> ValuesEvidence:
         """The view with a loss rate, and no gap counted yet."""
@@ -223,7 +228,8 @@ def learn_view(
         found.level + log_odds,
         is_sharp=bool((found.lost < SURELY).mean() >= SHARP_SHARE),
         lost_share=float(found.lost.mean()),
-        unevenness=max(0.0, found.middle - found.level),
+        unevenness=max(0.0, float(np.median(found.at_missing)) - found.level),
+        surely_missing=float((expit(found.at_missing + log_odds) > HARDLY_THERE).mean()),
     )
 
 
@@ -237,8 +243,8 @@ class _Compared:
         The log of it, by the trees' score.
     level : float
         Where cells are only lost.
-    middle : float
-        Median over the missing cells.
+    at_missing : array of shape (n_missing,)
+        The log of it at the missing cells.
     lost : array of shape (n_missing,)
         P(lost) at that level.
     """
@@ -246,7 +252,7 @@ class _Compared:
     score: Values
     ratio: Values
     level: float
-    middle: float
+    at_missing: Values
     lost: Values
 
     @property
@@ -320,9 +326,7 @@ class _Column:
             score, ratio = log_ratio(missing, as_lost)
             level = min(0.0, float(np.interp(np.quantile(as_lost, PLATEAU), score, ratio)))
             at = np.interp(missing, score, ratio)
-            found = _Compared(
-                score, ratio, level, float(np.median(at)), np.exp(np.minimum(0.0, level - at))
-            )
+            found = _Compared(score, ratio, level, at, np.exp(np.minimum(0.0, level - at)))
             lending = found.lending
         return found
 
