@@ -176,7 +176,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         much drawn values disagree, as in the paper.
     loss_rate : float or dict, optional
         How likely a regular cell is lost, in all of ``mm_columns`` or by column label. None:
-        read off the columns that cannot be meaningful.
+        read off the columns that cannot be meaningful, and off each column's own lowest rate.
     threshold : float, optional
         P(meaningful) above which a missing cell is kept as NA; one half if not given.
     reason_codes : dict, optional

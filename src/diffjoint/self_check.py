@@ -190,7 +190,7 @@ def check_table(
         again, step = model.seed + 1 + seed, Scaled(progress, by_search)
         return learn_evidence(observation, model.space, loss_rate, again, step, for_draws=False)
 
-    rates = {j: float(found.loss_rate.mean()) for j, found in judged.items()}
+    rates = belief.evidence.loss_rates(judged)
     calls = list(_thresholds(observation, model, belief, folds))
     if not is_new:
         calls += _changes(observation, model, belief, folds, rates, relearn)

@@ -1,5 +1,7 @@
 """Cells that get lost together: what rows hold decides, and a gap elsewhere tells of a loss."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.special import logit
@@ -16,7 +18,12 @@ from diffjoint.evidence.loss_rates import (
     tolerance,
 )
 from diffjoint.evidence.second_look import learn_second_look
-from diffjoint.evidence.together import contradiction, loss_lift, share_borne_out
+from diffjoint.evidence.together import (
+    come_together,
+    contradiction,
+    loss_lift,
+    share_borne_out,
+)
 from diffjoint.evidence.values_view import MOST_SHOWN, glimpse, log_ratio
 from diffjoint.evidence.why import why
 from diffjoint.simulate import bayesian_network
@@ -90,8 +97,10 @@ def test_pushes_and_average_add_up_where_calls_rest_on_values(together):
 
 def test_what_was_learnt_comes_back_from_a_file(together):
     values, _, evidence = together
+    evidence = replace(evidence, doubts=("a name\nof two lines", "another"))
     again = unpack(pack(evidence))
     gaps = np.isnan(values)
+    assert again.doubts == evidence.doubts
     np.testing.assert_array_equal(
         again.probability(values, gaps), evidence.probability(values, gaps)
     )
@@ -202,6 +211,19 @@ def test_columns_whose_values_tell_little_are_asked_only_if_no_others_can_be():
     by_gaps = {0: np.full(60, 0.2), 1: np.full(300, 0.9)}
     assert contradiction(by_values, by_gaps, sharp=[0]) == pytest.approx(0.2)
     assert contradiction(by_values, by_gaps, sharp=[]) > 0.75
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_one_column_alone_is_not_lost_together_with_anything(seed):
+    lost = (np.random.default_rng(seed).random((997, 1)) < 0.3).astype(float)
+    assert not come_together(lost)
+
+
+def test_a_loss_rate_of_nothing_leaves_room_for_doubt(together):
+    values, _, _ = together
+    evidence, gaps = learnt(values, loss_rate=0.0, for_draws=False), np.isnan(values)
+    likely = evidence.probability(values, gaps)[:, 2][gaps[:, 2]]
+    assert 0.99 < likely.max() < 1.0
 
 
 def test_losses_beside_its_cells_bear_a_floor_out():

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
 
 from diffjoint.arrays import Cells, Values
 from diffjoint.evidence.column import NEW, ColumnEvidence, Judged
@@ -76,6 +77,15 @@ class Evidence:
         context = self.context(values, folds)
         return {
             j: learnt.judge(np.delete(values, j, axis=1), folds, context)
+            for j, learnt in self.columns.items()
+        }
+
+    def loss_rates(self, judged: Mapping[int, Judged]) -> dict[int, float]:
+        """P(lost) of the regular cells of each searched column, on average over judged rows."""
+        return {
+            j: float(expit(learnt.loss_logit))
+            if isinstance(learnt, ValuesEvidence)
+            else float(judged[j].loss_rate.mean())
             for j, learnt in self.columns.items()
         }
 

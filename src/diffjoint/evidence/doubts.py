@@ -102,14 +102,19 @@ def of_flat(flat: Sequence[str]) -> tuple[str, ...]:
     )
 
 
-def of_vague(vague: Sequence[str]) -> tuple[str, ...]:
+def of_vague(vague: Sequence[str], *, are_rates_known: bool) -> tuple[str, ...]:
     """A word on columns of which values do not tell who is skipped."""
     if not vague:
         return ()
+    rate = (
+        "Their loss rate is taken from the other columns, and the rest is said to be meaningful. "
+        if are_rates_known
+        else "Nothing tells their loss rate either, so that their probabilities stay in the middle "
+        "and their cells are listed for review. "
+    )
     return (
         f"What rows hold does not tell which missing cells of {_listed(vague)} are meaningful. "
-        "Their loss rate is taken from the other columns, and the rest is said to be meaningful. "
-        "Set loss_rate for such a column if you know it, or give rules or labels for it.",
+        f"{rate}Set loss_rate for such a column if you know it, or give rules or labels for it.",
     )
 
 

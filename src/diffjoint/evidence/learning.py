@@ -358,20 +358,25 @@ def _by_values(
     implied = np.zeros((table.values.shape[1],) * 2, dtype=bool)
     for j in search.searched:
         column = _looked_again(search, j, plain[j], lost) if j in views else plain[j]
-        judged = column.judge(np.delete(table.values, j, axis=1), table.folds, lost)
+        rest = np.delete(table.values, j, axis=1)
+        judged = column.judge(rest, table.folds, lost)
         columns[j] = _corrected(column, judged, table.gaps[:, j], table.looked_up[:, j])
+        if (columns[j].slope, columns[j].shift) != NONE:
+            judged = columns[j].judge(rest, table.folds, lost)
         known = table.gaps[:, j] & (table.known[:, j] == 1)
         implied[j, search.searched] = find_implied(judged, table.gaps, j, known)[search.searched]
     among = np.ix_(search.searched, search.searched)
     implied[among] = consistent(implied[among])
     vague = [names[j] for j, view in views.items() if not view.is_sharp and j not in search.given]
-    return columns, implied, say.of_vague(vague)
+    are_rates_known = bool(_known_rates(search, views))
+    return columns, implied, say.of_vague(vague, are_rates_known=are_rates_known)
 
 
 def _known_rates(search: _Search, views: Mapping[int, View]) -> dict[int, float]:
     """What columns lose, where that can be told: those that only lose, and those that are sharp."""
     sharp = {j: float(expit(view.floor)) for j, view in views.items() if view.is_sharp}
-    return rates_of(search.table.gaps, search.others.tolist()) | sharp
+    given = {j: float(np.clip(rate, 1e-4, 1 - 1e-4)) for j, rate in search.given.items()}
+    return rates_of(search.table.gaps, search.others.tolist()) | sharp | given
 
 
 def _at_rates(search: _Search, views: Mapping[int, View]) -> dict[int, ValuesEvidence]:
@@ -538,7 +543,10 @@ def _corrected(learnt: Learnt, judged: Judged, gaps: Cells, looked_up: Values) -
     """A column that agrees with the labels of its missing cells, where those say enough."""
     known = looked_up[gaps]
     slope, shift = find_correction(judged.probability[gaps], known == 1, ~np.isnan(known))
-    return replace(learnt, slope=slope, shift=shift)
+    if (slope, shift) == NONE:
+        return replace(learnt, slope=slope, shift=shift)
+    nearest = nearest_to_sure(int(gaps.sum()))
+    return replace(learnt, slope=slope, shift=shift, nearest=nearest)
 
 
 def _features(values: Values, meaningful: Cells, column: int, before: list[int]) -> Values:
@@ -601,7 +609,7 @@ def at_loss_rate(
         if isinstance(learnt, ValuesEvidence):
             rate = float(np.clip(loss_rate[j], 1e-9, 1 - 1e-9))
             columns[j] = learnt.at_loss_logit(float(logit(rate)))
-            continue
+            continue  # labels corrected it already: their slope and shift stay
         level = Level(loss_rate[j], is_given=True, steepest=steepest)
         sought = Sought([d for d in drivers if d != j], level)
         moved = at_level(learnt, rest, gaps[:, j], folds, scores, sought)

@@ -26,7 +26,7 @@ DISAGREE = 3.0
 SAME_BLOCK = 0.7
 """Correlation of two columns' gaps from which on one says nothing of the other's rate."""
 SPREAD, LEAST_SPREAD = 1.5, 0.3
-"""Standard deviation of rates in logits where a single one is known; and at least."""
+"""Standard deviation of rates in logits where one or two are known; and at least."""
 
 
 @dataclass(frozen=True)

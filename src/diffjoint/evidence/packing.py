@@ -1,5 +1,6 @@
 """Evidence as named arrays, and back."""
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
@@ -26,7 +27,7 @@ def pack(evidence: Evidence) -> Arrays:
         "spread": evidence.scores.spread,
         "typical": evidence.typical,
         "seen": evidence.seen,
-        "doubts": np.frombuffer("\n".join(evidence.doubts).encode(), dtype=np.uint8),
+        "doubts": np.frombuffer(json.dumps(evidence.doubts).encode(), dtype=np.uint8),
         "leans_on_values": np.array([evidence.leans_on_values]),
         "is_by_values": np.array([isinstance(c, ValuesEvidence) for c in columns], dtype=bool),
         "n_trees": np.array([len(column.trees) for column in columns], dtype=np.int64),
@@ -54,7 +55,7 @@ def unpack(arrays: Arrays) -> Evidence:
         implied=arrays["implied"],
         typical=arrays["typical"],
         seen=arrays["seen"],
-        doubts=tuple(arrays["doubts"].tobytes().decode().splitlines()),
+        doubts=tuple(json.loads(arrays["doubts"].tobytes().decode())),
         leans_on_values=bool(arrays["leans_on_values"][0]),
     )
 
@@ -98,7 +99,9 @@ def _by_gaps(arrays: Arrays) -> Iterator[ColumnEvidence]:
 
 def _pack_by_values(columns: Sequence[ValuesEvidence]) -> Arrays:
     arrays: Arrays = {
-        "view.loss": np.array([(c.loss_logit, c.lift_bias) for c in columns]).reshape(-1, 2)
+        "view.loss": np.array(
+            [(c.loss_logit, c.lift_bias, c.second_shift) for c in columns]
+        ).reshape(-1, 3)
     }
     for name in ("score", "missing_logit", "lift"):
         arrays |= end_to_end(f"view.{name}", [getattr(column, name) for column in columns])
@@ -110,5 +113,7 @@ def _by_values(arrays: Arrays) -> Iterator[ValuesEvidence]:
     parts = zip(
         *(apart(arrays, f"view.{name}") for name in names), arrays["view.loss"], strict=True
     )
-    for score, missing_logit, lift, (loss_logit, lift_bias) in parts:
-        yield ValuesEvidence((), score, missing_logit, float(loss_logit), lift, float(lift_bias))
+    for score, missing_logit, lift, losses in parts:
+        loss_logit, lift_bias, second_shift = losses.tolist()
+        learnt = ValuesEvidence((), score, missing_logit, loss_logit, lift, lift_bias)
+        yield replace(learnt, second_shift=second_shift)

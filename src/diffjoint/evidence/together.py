@@ -97,7 +97,7 @@ def come_together(lost: Values) -> bool:
     """
     telling = (lost.sum(axis=0) >= FEWEST_LOST) & (lost.std(axis=0) > 0)
     total, n_pairs = _correlations(lost[:, telling])
-    return total > ENOUGH_ERRORS * float(np.sqrt(n_pairs / len(lost)))
+    return n_pairs > 0 and total > ENOUGH_ERRORS * float(np.sqrt(n_pairs / len(lost)))
 
 
 def _correlations(columns: Values) -> tuple[float, float]:

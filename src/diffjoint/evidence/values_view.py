@@ -110,8 +110,8 @@ class ValuesEvidence:
             meaningful = corrected_odds(meaningful, self.slope, self.shift)
         meaningful = np.clip(meaningful, self.nearest, 1 - self.nearest)
         missing_rate = expit(by_missing)
-        loss_rate = np.minimum(expit(self.loss_logit + lifted), missing_rate)
-        return Judged(missing_rate, loss_rate, meaningful * missing_rate)
+        loss_rate = np.clip(expit(self.loss_logit + lifted), 2 * TINY, missing_rate)
+        return Judged(missing_rate, loss_rate, meaningful * missing_rate, self.nearest)
 
     def by_values(self, features: Values, folds: NDArray[np.int64]) -> Values:
         """P(meaningful | missing) by what the row holds alone."""
