@@ -571,7 +571,7 @@ def _levels(
         return levels, (say.NO_OTHER_COLUMN if len(others) else say.ALL_SEARCHED,)
     rates, counted = n_lost / len(gaps), n_lost[n_lost >= FEWEST] / len(gaps)
     shared = float((rates**2).sum() / rates.sum())
-    prior = rate_prior(dict(enumerate(counted.tolist())), range(len(counted)))
+    prior = rate_prior(dict(enumerate(counted.tolist())), range(len(counted)), least=0.0)
     believed = max(shared, float(expit(prior.highest))) if prior else shared
     own = disagree(counted)
     level = Level(believed if own else shared, sharp_rate=believed)

@@ -56,8 +56,18 @@ class Prior:
         return float(min(floor, self.mean + variance / 2 + log_share))
 
 
-def rate_prior(rates: Mapping[int, float], beside: Sequence[int]) -> Prior | None:
+def rate_prior(
+    rates: Mapping[int, float], beside: Sequence[int], least: float = LEAST_SPREAD
+) -> Prior | None:
     """The distribution of the rates of some columns; None if none of them is known.
+
+    Parameters
+    ----------
+    rates : mapping
+    beside : sequence of int
+        The columns that count.
+    least : float
+        The smallest standard deviation, in logits, that is believed.
 
     Examples
     --------
@@ -70,7 +80,7 @@ def rate_prior(rates: Mapping[int, float], beside: Sequence[int]) -> Prior | Non
     if not len(known):
         return None
     spread = float(known.std(ddof=1)) if len(known) > 2 else SPREAD
-    return Prior(float(known.mean()), max(spread, LEAST_SPREAD))
+    return Prior(float(known.mean()), max(spread, least))
 
 
 def disagree(rates: Values) -> bool:
