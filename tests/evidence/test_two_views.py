@@ -216,7 +216,7 @@ def test_columns_whose_values_tell_little_are_asked_only_if_no_others_can_be():
 @pytest.mark.parametrize("seed", range(8))
 def test_one_column_alone_is_not_lost_together_with_anything(seed):
     lost = (np.random.default_rng(seed).random((997, 1)) < 0.3).astype(float)
-    assert not come_together(lost)
+    assert not come_together(lost, np.array([False]))
 
 
 def test_a_loss_rate_of_nothing_leaves_room_for_doubt(together):

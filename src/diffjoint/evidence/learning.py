@@ -299,10 +299,11 @@ def _asked(search: _Search, tick: Callable[[int], object]) -> tuple[dict[int, Vi
     floors = {j: view.at(view.floor) for j, view in views.items()}
     lost = lostness(floors, table.values, table.folds)
     lost[:, [j for j in search.searched if j not in views]] = 0.0
-    if not come_together(lost):
+    sharp = [j for j, view in views.items() if view.is_sharp]
+    is_vague = np.isin(np.arange(lost.shape[1]), [j for j in search.searched if j not in sharp])
+    if not come_together(lost, is_vague):
         return views, None
     by_values = {j: 1 - lost[table.gaps[:, j], j] for j in views}
-    sharp = [j for j, view in views.items() if view.is_sharp]
     telling = most_telling(by_values, sharp)
     by_gaps = {}
     for j in telling:

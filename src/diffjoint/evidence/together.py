@@ -81,22 +81,28 @@ def _surely_lost(meaningful: Values) -> Values:
     return lost
 
 
-def come_together(lost: Values) -> bool:
+def come_together(lost: Values, is_vague: Cells) -> bool:
     """Whether cells of a row are lost together more often than by chance.
 
     Parameters
     ----------
     lost : array of shape (n_rows, n_columns)
         How likely each cell is lost.
+    is_vague : bool array of shape (n_columns,)
+        Columns that may be meaningful, and of which values do not tell who is skipped: two of them
+        may be missing together for that reason, so that they tell only where no other column does.
 
     Examples
     --------
     >>> rows = np.random.default_rng(0).random(1000) < 0.1
-    >>> come_together(np.column_stack([rows, rows]).astype(float))
+    >>> come_together(np.column_stack([rows, rows]).astype(float), np.array([False, False]))
     True
     """
     telling = (lost.sum(axis=0) >= FEWEST_LOST) & (lost.std(axis=0) > 0)
     total, n_pairs = _correlations(lost[:, telling])
+    if (telling & ~is_vague).any():
+        among_vague, n_vague_pairs = _correlations(lost[:, telling & is_vague])
+        total, n_pairs = total - among_vague, n_pairs - n_vague_pairs
     return n_pairs > 0 and total > ENOUGH_ERRORS * float(np.sqrt(n_pairs / len(lost)))
 
 
