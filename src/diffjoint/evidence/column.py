@@ -31,6 +31,8 @@ N_ROUNDS = 12
 STEEPEST, MOSTLY = 4.0, 0.5
 """How much steeper losses are taken to be than what is seen of them, at most; not at all where
 most of what is seen is meaningful."""
+ROWS_FOR_FLOOR = 1_000
+"""Rows without which a column's own floor does not tell more than the other columns' rate."""
 CLEARLY, SHARP_SHARE = 0.9, 0.1
 """P(meaningful) from which on a cell is so for sure; share of such that makes a column sharp."""
 TINY = 1e-6
@@ -230,6 +232,8 @@ def at_own_floor(
     """
     level = sought.level
     if sought.drivers or level.is_given or level.sharp_rate is None or level.rate is None:
+        return learnt
+    if len(is_missing) < ROWS_FOR_FLOOR:
         return learnt
     higher = replace(sought, level=Level(level.sharp_rate, steepest=level.steepest))
     moved = at_level(learnt, features, is_missing, folds, scores, higher)

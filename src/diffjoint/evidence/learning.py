@@ -299,6 +299,8 @@ def _asked(search: _Search, tick: Callable[[int], object]) -> tuple[dict[int, Vi
     floors = {j: view.at(view.floor) for j, view in views.items()}
     lost = lostness(floors, table.values, table.folds)
     lost[:, [j for j in search.searched if j not in views]] = 0.0
+    for j in views:  # values say nothing of a row that has none
+        lost[np.delete(table.gaps, j, axis=1).all(axis=1), j] = 0.0
     sharp = [j for j, view in views.items() if view.is_sharp]
     is_vague = np.isin(np.arange(lost.shape[1]), [j for j in search.searched if j not in sharp])
     if not come_together(lost, is_vague):
