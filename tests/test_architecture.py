@@ -9,7 +9,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "diffjoint"
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 FLOORS = [
     {"arrays"},
-    {"errors", "keys", "params", "trees"},
+    {"errors", "keys", "params", "screen", "trees"},
     {"rubin", "verdict", "config", "persist", "progress", "edm", "table", "simulate", "evidence"},
     {"state", "statistical", "metrics", "rules"},
     {"files"},

@@ -11,7 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diffjoint.arrays import Cells, Values
-from diffjoint.evidence import Evidence, Why, at_loss_rate, gather, pack, unpack, why
+from diffjoint.evidence import (
+    Evidence,
+    Why,
+    at_loss_rate,
+    gather,
+    learn_in_turn,
+    pack,
+    unpack,
+    why,
+)
 from diffjoint.keys import keyed_uniform
 from diffjoint.persist import Arrays
 from diffjoint.progress import Progress
@@ -34,6 +43,9 @@ class Belief(Protocol):
 
     def draws(self, observation: Observation, streams: range) -> Masks:
         """As many masks, for some rows at a time."""
+
+    def ready_to_draw(self, observation: Observation, seed: int, progress: Progress) -> "Belief":
+        """The belief with all that drawing takes, learnt from the table of ``fit``."""
 
     def why(self, observation: Observation, rows: NDArray[np.intp], column: int) -> Why:
         """Rates of a searched column's cells in some rows, and what the rows say for them."""
@@ -74,6 +86,25 @@ class EvidenceBelief:
         moved = at_loss_rate(self.evidence, observation.values, gaps, loss_rate, folds, looked_up)
         return EvidenceBelief(moved)
 
+    def ready_to_draw(
+        self, observation: Observation, seed: int, progress: Progress
+    ) -> "EvidenceBelief":
+        """The belief with its columns learnt again in turn, from the table of ``fit``."""
+        if self.evidence.in_turn:
+            return self
+        progress.phase("which cells are skipped together")
+        ready = learn_in_turn(
+            self.evidence,
+            observation.values,
+            ~observation.observed,
+            keyed_uniform(observation.keys, 0, observation.values.shape[1]),
+            known=observation.known,
+            labelled=observation.labelled,
+            seed=seed % 2**32,
+            tick=progress.advance,
+        )
+        return EvidenceBelief(ready)
+
     def draw(self, observation: Observation, stream: int) -> Cells:
         """A mask drawn column by column, each given those before."""
         values = observation.values
@@ -109,16 +140,8 @@ def learn_evidence(
     loss_rate: LossRate,
     seed: int,
     progress: Progress,
-    *,
-    for_draws: bool = True,
 ) -> EvidenceBelief | None:
-    """Learn who is missing beside whom; None if no column is searched.
-
-    Parameters
-    ----------
-    for_draws : bool
-        Whether masks will be drawn from it, which takes a third as long again.
-    """
+    """Learn who is missing beside whom; None if no column is searched."""
     if not space.mm:
         return None
     progress.phase("who is missing beside whom")
@@ -128,13 +151,11 @@ def learn_evidence(
         ~observation.observed,
         space.schema.n_levels,
         space.mm,
-        keyed_uniform(observation.keys, 0, values.shape[1]),
         loss_rate=loss_rate,
         known=observation.known,
         labelled=observation.labelled,
         names=[column.name for column in space.schema.modelled],
         seed=seed % 2**32,
-        for_draws=for_draws,
         tick=progress.advance,
     )
     return EvidenceBelief(evidence)

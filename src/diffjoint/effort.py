@@ -8,7 +8,7 @@ import numpy as np
 
 from diffjoint.conditional_sample import sampling_units
 from diffjoint.config import Settings
-from diffjoint.evidence import n_folds_of_all
+from diffjoint.evidence import n_folds_alone, n_folds_in_turn
 from diffjoint.evidence.missing import MOST_ROWS
 from diffjoint.model_update import training_units
 from diffjoint.sharpen import sharpening_units
@@ -57,18 +57,21 @@ def fit_units(
     n_passes : int
         Passes of Algorithm 1 that are left; the amortised sampler makes none until it has to draw.
     """
-    n_folds = n_folds_of_all(len(observation.values), len(space.mm)) if by_evidence else 0
+    n_folds = n_folds_alone(len(observation.values), len(space.mm)) if by_evidence else 0
     units = n_folds * evidence_units(observation, settings)
     if settings.is_amortised:
         return units + space.n_columns * value_units(observation, space, settings)
+    if by_evidence:
+        units += n_folds_in_turn(len(space.mm)) * evidence_units(observation, settings)
     training = training_units(len(observation.values), settings)
     return units + n_passes * (training + sampling_units(observation, settings))
 
 
 def drawing_units(observation: Observation, space: JointSpace, settings: Settings) -> float:
     """All that is to do when drawing is learnt."""
+    in_turn = n_folds_in_turn(len(space.mm)) * evidence_units(observation, settings)
     training = training_units(len(observation.values), settings)
-    return training + sharpening_units(observation, space, settings)
+    return in_turn + training + sharpening_units(observation, space, settings)
 
 
 def _trees_seconds(observation: Observation, cost: tuple[float, float, float]) -> float:

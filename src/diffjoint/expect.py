@@ -5,7 +5,7 @@ way to another. A column is learnt where it is observed; there, what was lost lo
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +13,9 @@ from scipy.special import softmax
 from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
-from diffjoint.arrays import Values
+from diffjoint.arrays import Cells, Places, Values
 from diffjoint.progress import Progress
+from diffjoint.screen import Screen, open_screen
 from diffjoint.state import JointSpace, Observation
 from diffjoint.table import Column, on_grid
 from diffjoint.trees import (
@@ -47,6 +48,7 @@ SEEN, FASTER = 0.75, 2.0
 how many times faster each learns; what it learns too much is averaged out."""
 TINY = 1e-6
 NO_LEVELS = np.empty(0), np.empty(0)
+Learner: TypeAlias = HistGradientBoostingClassifier | HistGradientBoostingRegressor
 
 
 @dataclass(frozen=True)
@@ -70,20 +72,20 @@ class ColumnExpectation:
     levels: Values
     shares: Values
 
-    def of(self, features: Values) -> tuple[Values, Values]:
+    def of(self, rows: Values) -> tuple[Values, Values]:
         """Numbers: mean and standard deviation. Levels: the likeliest, and the entropy in nats."""
-        sums = self.value.predict(features)
+        sums = self.value.predict(rows)
         if not len(self.levels):
-            return sums[:, 0], np.exp(self.spread.logit(features) / 2)
+            return sums[:, 0], np.exp(self.spread.logit(rows) / 2)
         if len(self.levels) == 2:
             sums = np.hstack([-sums / 2, sums / 2])
         likely = softmax(sums, axis=1)
         entropy = -(likely * np.log(np.maximum(likely * self.shares, TINY))).sum(axis=1)
         return self.levels[(likely * self.shares).argmax(axis=1)], np.maximum(entropy, 0.0)
 
-    def cells(self, features: Values, column: Column) -> tuple[Values, Values]:
+    def cells(self, rows: Values, column: Column) -> tuple[Values, Values]:
         """What cells of a column are expected to hold, and how uncertain that is."""
-        value, spread = self.of(features)
+        value, spread = self.of(rows)
         if column.is_categorical:
             return value, spread
         return on_grid(column.mean + value * column.scale, column), spread * column.scale
@@ -105,8 +107,8 @@ class Expectation:
             rows = np.flatnonzero(~observation.observed[:, j])
             if not len(rows):
                 continue
-            rest = np.delete(observation.values[rows], j, axis=1)
-            values[rows, j], uncertainty[rows, j] = learnt.cells(rest, column)
+            cells = learnt.cells(observation.values[rows], column)
+            values[rows, j], uncertainty[rows, j] = cells
         return values, uncertainty
 
     def arrays(self) -> Arrays:
@@ -124,8 +126,9 @@ def learn_values(
     progress.phase("what lost cells held")
     learnt, n_rows = [], len(observation.values)
     columns = range(len(space.schema.modelled))
+    screen = open_screen(observation.values, space.schema.n_levels)
     for column in side_by_side(
-        lambda j: learn_column(observation, space, j, n_boosters, seed), columns, n_rows
+        lambda j: learn_column(observation, space, screen, j, n_boosters, seed), columns, n_rows
     ):
         learnt.append(column)
         progress.advance(1)
@@ -133,12 +136,19 @@ def learn_values(
 
 
 def learn_column(
-    observation: Observation, space: JointSpace, j: int, n_boosters: int, seed: int
+    observation: Observation,
+    space: JointSpace,
+    screen: Screen,
+    j: int,
+    n_boosters: int,
+    seed: int,
 ) -> ColumnExpectation:
     """Learn one column, by its place, from the rows in which it is observed.
 
     Parameters
     ----------
+    screen : Screen
+        Says which columns to learn it from.
     n_boosters : int
         How many are averaged; they hold out other rows, choose from other features, and learn
         faster than one alone.
@@ -146,12 +156,13 @@ def learn_column(
     column = space.schema.modelled[j]
     rows = np.flatnonzero(observation.observed[:, j])[:MOST_ROWS]
     values = _hide_together(observation, j, rows, np.random.default_rng([seed, j]))
-    features, rest = np.delete(values, j, axis=1), np.delete(space.schema.n_levels, j)
     target = values[:, j]
+    inputs = screen.about(j)
+    seen = _Seen(values[:, inputs], space.schema.n_levels[inputs], inputs)
     if column.is_categorical:
-        return _learn_levels(features, target, rest, n_boosters, seed)
+        return _learn_levels(seen, target, n_boosters, seed)
     scaled = (target - column.mean) / (column.scale or 1.0)
-    return _learn_numbers(features, scaled, rest, n_boosters, seed)
+    return _learn_numbers(seen, scaled, n_boosters, seed)
 
 
 def _hide_together(
@@ -184,22 +195,32 @@ def expectation_from(arrays: Arrays, space: JointSpace) -> Expectation | None:
     return Expectation(space, tuple(ColumnExpectation(*part) for part in parts))
 
 
-def _learn_levels(
-    features: Values, target: Values, n_levels: NDArray[np.int64], n_boosters: int, seed: int
-) -> ColumnExpectation:
+@dataclass(frozen=True)
+class _Seen:
+    """What a column is learnt from: cells of some other columns."""
+
+    features: Values
+    n_levels: NDArray[np.int64]
+    inputs: Places
+
+    def grow(self, learner: Learner, rows: Cells | slice, target: NDArray[Any]) -> Trees:
+        return grow(learner, self.features[rows], target, self.n_levels, self.inputs)
+
+
+def _learn_levels(seen: _Seen, target: Values, n_boosters: int, seed: int) -> ColumnExpectation:
     levels, shares, codes = _classes(target)
-    none = constant(np.zeros(1), n_levels)
+    none = constant(np.zeros(1))
     if len(levels) < 2:
         return ColumnExpectation(none, none, levels, shares)
     kept = codes >= 0
-    if not features.shape[1]:
+    if not len(seen.inputs):
         logits = np.log(np.bincount(codes[kept]))
         only = logits if len(levels) > 2 else logits[1:] - logits[:1]
-        return ColumnExpectation(constant(only, n_levels), none, levels, shares)
+        return ColumnExpectation(constant(only), none, levels, shares)
     n_trees = int(np.clip(MOST_STAGES // len(levels), FEWEST_TREES, MOST_TREES))
     rate = min(LEARNING_RATE * MOST_TREES / n_trees, FASTEST)
     learner = HistGradientBoostingClassifier(**_settings(len(codes), n_trees, rate, seed))
-    grown = _grow_some(learner, features[kept], codes[kept], n_levels, n_boosters)
+    grown = _grow_some(learner, seen, kept, codes[kept], n_boosters)
     return ColumnExpectation(grown, none, levels, shares)
 
 
@@ -223,49 +244,44 @@ def _classes(target: Values) -> tuple[Values, Values, NDArray[np.int64]]:
     return levels[by_size[:n_classes]], shares, class_of[place]
 
 
-def _learn_numbers(
-    features: Values, target: Values, n_levels: NDArray[np.int64], n_boosters: int, seed: int
-) -> ColumnExpectation:
+def _learn_numbers(seen: _Seen, target: Values, n_boosters: int, seed: int) -> ColumnExpectation:
     """The mean from all rows; the spread from how far a mean of half the rows misses the others."""
     variance = float(target.var()) if len(target) else 1.0
-    if len(target) < 2 * FEWEST or variance < TINY or not features.shape[1]:
+    if len(target) < 2 * FEWEST or variance < TINY or not len(seen.inputs):
         level = float(target.mean()) if len(target) else 0.0
-        flat = constant(np.log(np.array([max(variance, TINY)])), n_levels)
-        return ColumnExpectation(constant(np.array([level]), n_levels), flat, *NO_LEVELS)
+        flat = constant(np.log(np.array([max(variance, TINY)])))
+        return ColumnExpectation(constant(np.array([level])), flat, *NO_LEVELS)
 
     def learn(rows: slice, goal: Values, loss: str, n_boosters: int = 1) -> Trees:
         settings = _settings(len(goal), MOST_TREES, LEARNING_RATE, seed)
         learner = HistGradientBoostingRegressor(**settings, loss=loss)
-        return _grow_some(learner, features[rows], goal, n_levels, n_boosters)
+        return _grow_some(learner, seen, rows, goal, n_boosters)
 
     half = min(len(target), MOST_SPREAD_ROWS) // 2
     first, second = slice(0, half), slice(half, 2 * half)
-    guess = learn(first, target[first], "squared_error").predict(features[second])[:, 0]
+    guess = learn(first, target[first], "squared_error").sums(seen.features[second])[:, 0]
     spread = learn(second, (target[second] - guess) ** 2 + TINY, "gamma")
     mean = learn(slice(None), target, "squared_error", n_boosters)
     return ColumnExpectation(mean.scaled(_slope(guess, target[second])), spread, *NO_LEVELS)
 
 
 def _grow_some(
-    learner: HistGradientBoostingClassifier | HistGradientBoostingRegressor,
-    features: Values,
-    target: NDArray[Any],
-    n_levels: NDArray[np.int64],
-    n_boosters: int,
+    learner: Learner, seen: _Seen, rows: Cells | slice, target: NDArray[Any], n_boosters: int
 ) -> Trees:
     """The learner's trees, or the mean of several such learners that differ by chance.
 
     Of few rows none are held out, and of few features all are chosen from: then all are one.
     """
-    all_seen = int(np.ceil(SEEN * features.shape[1])) == features.shape[1]
+    n_features = len(seen.inputs)
+    all_seen = int(np.ceil(SEEN * n_features)) == n_features
     if n_boosters == 1 or (all_seen and not learner.early_stopping):
-        return grow(learner, features, target, n_levels)
+        return seen.grow(learner, rows, target)
     seeds = range(learner.random_state, learner.random_state + n_boosters)
     learner = clone(learner).set_params(
         max_features=SEEN, learning_rate=min(FASTER * learner.learning_rate, FASTEST)
     )
     several = [clone(learner).set_params(random_state=seed % 2**32) for seed in seeds]
-    return mean_of([grow(one, features, target, n_levels) for one in several])
+    return mean_of([seen.grow(one, rows, target) for one in several])
 
 
 def _slope(guess: Values, truth: Values) -> float:

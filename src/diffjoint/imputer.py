@@ -1016,7 +1016,9 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         belief = DETECTORS[self.detector](observation, task.space, task.loss_rate, seed, progress)
         for doubt in belief.doubts if belief else ():
             warn(doubt, UntypicalWarning, stacklevel=4)
-        return belief
+        if task.settings.is_amortised or belief is None:
+            return belief
+        return belief.ready_to_draw(observation, seed, progress)
 
     def _take(
         self,
@@ -1084,9 +1086,11 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         device, limit = choose_device(self.device), parse_bytes(self.memory_limit)
         progress.begin(drawing_units(observation, model.space, model.settings))
         runtime = Runtime(model.seed, device, limit, progress)
-        how = (model.space, model.settings, runtime, model.belief)
+        step = Scaled(progress, evidence_units(observation, model.settings))
+        belief = model.belief and model.belief.ready_to_draw(observation, model.seed, step)
+        how = (model.space, model.settings, runtime, belief)
         trained, shares = learn_to_draw(observation, *how)
-        self._model = replace(model, denoiser=trained.denoiser, shares=shares)
+        self._model = replace(model, denoiser=trained.denoiser, shares=shares, belief=belief)
         on_rows = self._on_fit_rows.take(order)
         done = Pass(0, trained.denoiser, on_rows, trained.loss, trained.n_epochs)
         self.history_ = [history_entry(done, None, observation, model.space)]

@@ -188,7 +188,7 @@ def check_table(
 
     def relearn() -> EvidenceBelief | None:
         again, step = model.seed + 1 + seed, Scaled(progress, by_search)
-        return learn_evidence(observation, model.space, loss_rate, again, step, for_draws=False)
+        return learn_evidence(observation, model.space, loss_rate, again, step)
 
     rates = belief.evidence.loss_rates(judged)
     calls = list(_thresholds(observation, model, belief, folds))

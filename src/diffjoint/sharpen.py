@@ -18,6 +18,7 @@ from diffjoint.edm import Denoiser
 from diffjoint.expect import learn_column
 from diffjoint.model_update import first_held_out
 from diffjoint.progress import Progress
+from diffjoint.screen import open_screen
 from diffjoint.state import Draws, JointSpace, Observation, one_mask
 from diffjoint.table import Column, from_scores, on_grid, to_scores
 
@@ -81,12 +82,13 @@ def find_shares(
         here = hidden[block.rows]
         drawn[:, place[block.rows][here]] = block.values[:, here]
     taught = observation.take(np.arange(first_held_out(len(meaningful))))
+    screen = open_screen(taught.values, space.schema.n_levels)
     for j in numbers:
         cells, column = hidden[:, j], space.schema.modelled[j]
         truth, draws = observation.values[rows[cells], j], drawn[:, place[cells, j]]
         if _is_too_wide(draws, truth):
-            learnt = learn_column(taught, space, j, settings.n_boosters, seed)
-            expected = learnt.cells(np.delete(asked.values[cells], j, axis=1), column)[0]
+            learnt = learn_column(taught, space, screen, j, settings.n_boosters, seed)
+            expected = learnt.cells(asked.values[cells], column)[0]
             shares[j] = _share(draws, expected, truth, column)
     return shares
 

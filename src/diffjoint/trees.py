@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from threadpoolctl import ThreadpoolController
 
-from diffjoint.arrays import Values
+from diffjoint.arrays import Places, Values
 
 Arrays = dict[str, NDArray[Any]]
 Item = TypeVar("Item")
@@ -27,6 +27,8 @@ MANY_ROWS = 30_000
 """Rows from which on trees are grown side by side; for fewer, threads would mostly wait."""
 MOST_AT_ONCE = 8
 """Trees grown side by side: each takes memory of its own."""
+FEW_BINS = ((2_000, 32), (10_000, 64))
+"""Bins of a number in tables of up to so many rows. More would cost time, and tell little."""
 OPENMP = {"user_api": "openmp"}
 """The threads that grow trees."""
 BLOCK = 8_192
@@ -54,6 +56,8 @@ class Trees:
         For the levels of all categorical features, one after the other: what stands for them.
     level_starts : array of shape (n_features,)
         Where a feature's levels start; -1 for numbers.
+    inputs : array of shape (n_features,)
+        The cell of a row that each feature is.
     """
 
     baseline: Values
@@ -67,13 +71,18 @@ class Trees:
     missing_left: NDArray[np.bool_]
     level_codes: Values
     level_starts: NDArray[np.int64]
+    inputs: Places
 
     def numbers(self, features: Values) -> Values:
         """Features as the trees see them: levels as what stands for them."""
         return _as_numbers(features, self.level_codes, self.level_starts)
 
-    def predict(self, features: Values) -> Values:
-        """The sums for every row, shape (n_rows, n_outputs).
+    def predict(self, rows: Values) -> Values:
+        """The sums for every row, shape (n_rows, n_outputs), by the cells that are inputs."""
+        return self.sums(rows[:, self.inputs])
+
+    def sums(self, features: Values) -> Values:
+        """The sums for rows that hold the inputs alone, shape (n_rows, n_outputs).
 
         Notes
         -----
@@ -142,9 +151,9 @@ class Trees:
         """The same with every tree's say made smaller or larger; the baseline stays."""
         return replace(self, value=self.value * factor)
 
-    def logit(self, features: Values) -> Values:
+    def logit(self, rows: Values) -> Values:
         """The first output: the logit of a probability, if that is what was learnt."""
-        only: Values = self.predict(features)[:, 0]
+        only: Values = self.predict(rows)[:, 0]
         return only
 
 
@@ -157,8 +166,9 @@ def grow(
     features: Values,
     target: NDArray[Any],
     n_levels: NDArray[np.int64],
+    inputs: Places,
 ) -> Trees:
-    """Learn a target from a row's cells.
+    """Learn a target from some of a row's cells.
 
     Parameters
     ----------
@@ -170,6 +180,8 @@ def grow(
         Numbers, truth values, or classes counted from 0 that all occur.
     n_levels : array of shape (n_features,)
         Levels of categorical features; 0 for numbers.
+    inputs : int array of shape (n_features,)
+        The cell of a row that each feature is.
     """
     if learner.max_leaf_nodes is None or learner.max_leaf_nodes > MOST_LEAVES:
         raise ValueError(
@@ -178,13 +190,19 @@ def grow(
     codes, starts = _level_codes(features, _indicators(learner, target), n_levels)
     numbers = _as_numbers(features, codes, starts)
     numbers[:, (~np.isnan(numbers)).sum(axis=0) < FEWEST] = 0.0
+    learner.set_params(max_bins=n_bins_for(len(numbers)))
     with _pools().limit(limits=1, **OPENMP):
         learner.fit(numbers, target)
     baseline = np.ravel(learner._baseline_prediction).astype(np.float64)
     grown = [
         (output, tree.nodes) for stage in learner._predictors for output, tree in enumerate(stage)
     ]
-    return _trees(baseline, grown, codes, starts)
+    return _trees(baseline, grown, codes, starts, inputs)
+
+
+def n_bins_for(n_rows: int) -> int:
+    """Return how many bins the numbers of so many rows are put into."""
+    return next((n_bins for most_rows, n_bins in FEW_BINS if n_rows <= most_rows), 255)
 
 
 def mean_of(several: Sequence[Trees]) -> Trees:
@@ -242,10 +260,10 @@ def _pools() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def constant(baseline: Values, n_levels: NDArray[np.int64]) -> Trees:
+def constant(baseline: Values) -> Trees:
     """No tree at all: the same for every row."""
-    codes, starts = np.zeros(int(n_levels.sum())), _starts(n_levels)
-    return _trees(np.asarray(baseline, dtype=np.float64), [], codes, starts)
+    none = np.empty(0, dtype=np.int64)
+    return _trees(np.asarray(baseline, dtype=np.float64), [], np.empty(0), none, none)
 
 
 def _trees(
@@ -253,6 +271,7 @@ def _trees(
     grown: list[tuple[int, NDArray[np.void]]],
     codes: Values,
     starts: NDArray[np.int64],
+    inputs: Places,
 ) -> Trees:
     """Scikit-learn's nodes, all trees in one row of arrays."""
     sizes = np.array([len(tree) for _, tree in grown], dtype=np.int64)
@@ -285,6 +304,7 @@ def _trees(
         missing_left=joined("missing_left", np.bool_),
         level_codes=codes,
         level_starts=starts,
+        inputs=inputs,
     )
 
 

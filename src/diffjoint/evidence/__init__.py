@@ -2,8 +2,8 @@
 
 from diffjoint.evidence.candidates import FALSE_FIND_RATE, TOO_FEW, Candidate, find_candidates
 from diffjoint.evidence.column import NEW, Judged
-from diffjoint.evidence.detector import Evidence, n_folds_alone, n_folds_of_all
-from diffjoint.evidence.learning import at_loss_rate, gather
+from diffjoint.evidence.detector import Evidence, n_folds_alone, n_folds_in_turn
+from diffjoint.evidence.learning import at_loss_rate, gather, learn_in_turn
 from diffjoint.evidence.packing import pack, unpack
 from diffjoint.evidence.why import Why, why
 
@@ -18,8 +18,9 @@ __all__ = [
     "at_loss_rate",
     "find_candidates",
     "gather",
+    "learn_in_turn",
     "n_folds_alone",
-    "n_folds_of_all",
+    "n_folds_in_turn",
     "pack",
     "unpack",
     "why",

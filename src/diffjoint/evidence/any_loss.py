@@ -16,7 +16,8 @@ from scipy.stats import norm
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 
-from diffjoint.arrays import Cells, Values
+from diffjoint.arrays import Cells, Places, Values
+from diffjoint.screen import Screen
 
 STEEPEST = 1.1
 """Standard deviation over the rows of a loss's logit, at most."""
@@ -47,48 +48,57 @@ class LossFeatures:
     ----------
     values, n_levels
         Coded cells and levels, as in :func:`diffjoint.evidence.losses.find_drivers`.
+    screen : Screen
+        Says which columns a column is guessed from.
     """
 
-    def __init__(self, values: Values, n_levels: NDArray[np.int64]) -> None:
+    def __init__(self, values: Values, n_levels: NDArray[np.int64], screen: Screen) -> None:
         self._missing = np.isnan(values)
+        self._values, self._n_levels, self._screen = values, n_levels, screen
         self._numbers = np.column_stack([_standard(column) for column in values.T])
         self._flags = np.column_stack([_standard(column) for column in self._missing.T * 1.0])
-        self._levels = [
-            _level_flags(column, int(n)) for column, n in zip(values.T, n_levels, strict=True)
-        ]
-        self._all = np.hstack([self._numbers, self._flags])
-        self._products = self._all.T @ self._all
-        self._guesses = [self._learn(k) for k in range(values.shape[1])]
+        self._learnt: dict[int, _Guess | None] = {}
 
-    def beside(self, column: int) -> Values:
-        """Features of the other columns: value, missing or not, guess where missing, levels."""
-        others = [k for k in range(self._missing.shape[1]) if k != column]
-        guesses = [self._guess(k, column) for k in others]
-        levels = [self._levels[k] for k in others]
+    def beside(self, column: int, others: Places) -> Values:
+        """Features of some other columns: value, missing or not, guess where missing, levels."""
+        guesses = [self._guess(k, column) for k in others.tolist()]
+        levels = [_level_flags(self._values[:, k], int(self._n_levels[k])) for k in others]
         return np.column_stack(
             [self._numbers[:, others], self._flags[:, others], *guesses, *levels]
         )
 
     def _learn(self, k: int) -> _Guess | None:
-        """A column from all others: a linear score, and what a score stands for."""
+        """A column from those that say something about it: a score, and what it stands for."""
         missing, n_columns = self._missing[:, k], self._missing.shape[1]
-        known = [c for c in range(2 * n_columns) if c % n_columns != k]
-        if not missing.any() or missing.all() or not known:
+        seen = self._screen.about(k)
+        if not missing.any() or missing.all() or not len(seen):
             return None
-        products = self._products[np.ix_(known, known)] + RIDGE * np.eye(len(known))
+        known = np.hstack([self._numbers[:, seen], self._flags[:, seen]])
+        products = known.T @ known + RIDGE * np.eye(2 * len(seen))
         weights = np.zeros(2 * n_columns)
-        weights[known] = np.linalg.solve(products, self._products[known, k])
-        score = self._all @ weights
+        weights[np.concatenate([seen, seen + n_columns])] = np.linalg.solve(
+            products, known.T @ self._numbers[:, k]
+        )
+        score = self._score(weights, slice(None))
         curve = IsotonicRegression(out_of_bounds="clip")
         return _Guess(weights, score, curve.fit(score[~missing], self._numbers[~missing, k]))
 
+    def _score(self, weights: Values, rows: Cells | slice) -> Values:
+        """What weights of values and of flags make of some rows."""
+        of_values, of_flags = np.split(weights, 2)
+        score: Values = self._numbers[rows] @ of_values + self._flags[rows] @ of_flags
+        return score
+
     def _guess(self, k: int, column: int) -> Values:
         """Column k where it is missing, by all others but ``column``; 0 where it is there."""
-        guess, learnt = np.zeros(len(self._missing)), self._guesses[k]
+        if k not in self._learnt:
+            self._learnt[k] = self._learn(k)
+        guess, learnt = np.zeros(len(self._missing)), self._learnt[k]
         if learnt is not None:
-            missing, own = self._missing[:, k], [column, column + self._missing.shape[1]]
-            score = learnt.score[missing] - self._all[np.ix_(missing, own)] @ learnt.weights[own]
-            guess[missing] = learnt.curve.predict(score)
+            missing = self._missing[:, k]
+            own, flag = learnt.weights[column], learnt.weights[column + self._missing.shape[1]]
+            of_column = self._numbers[missing, column] * own + self._flags[missing, column] * flag
+            guess[missing] = learnt.curve.predict(learnt.score[missing] - of_column)
         return guess
 
 

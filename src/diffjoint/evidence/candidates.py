@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.stats import norm
 from sklearn.metrics import roc_auc_score
 
-from diffjoint.arrays import Cells, Values
+from diffjoint.arrays import Cells, Places, Values
 from diffjoint.evidence.any_loss import (
     LossFeatures,
     association,
@@ -26,6 +26,7 @@ from diffjoint.evidence.detector import folds_of
 from diffjoint.evidence.learning import misleading_gaps
 from diffjoint.evidence.missing import FEWEST, learn_missing
 from diffjoint.keys import row_keys
+from diffjoint.screen import open_screen
 
 FALSE_FIND_RATE = 0.05
 """How often, at most, a table whose cells are only lost has a column named."""
@@ -124,11 +125,14 @@ def find_candidates(
     values, gaps = values[chosen], gaps[chosen]
     n_missing = gaps.sum(axis=0)
     enough = np.minimum(n_missing, len(gaps) - n_missing) >= FEWEST
-    features = LossFeatures(values, n_levels) if enough.any() else None
-    folds, signs = folds_of(values, N_FOLDS), {}
+    screen = open_screen(values, n_levels)
+    features, folds = LossFeatures(values, n_levels, screen), folds_of(values, N_FOLDS)
+    inputs = screen.inputs(gaps.astype(float), np.flatnonzero(enough), gaps)
+    signs = {}
     for j in range(values.shape[1]):
-        if features is not None and enough[j]:
-            signs[j] = _look(values, gaps[:, j], n_levels, features.beside(j), folds, j, seed)
+        if enough[j]:
+            beside = features.beside(j, inputs[j])
+            signs[j] = _look(values, gaps[:, j], n_levels, beside, folds, inputs[j], seed)
         tick()
     rates = n_missing / max(1, len(gaps))
     found = _decide(rates, signs, len(gaps), false_find_rate)
@@ -162,18 +166,18 @@ def _look(
     n_levels: NDArray[np.int64],
     features: Values,
     folds: NDArray[np.int64],
-    column: int,
+    inputs: Places,
     seed: int,
 ) -> _Signs:
     """Trees against losses, on rows that neither has seen."""
     by_losses = loss_logits(features, is_missing, folds, seed)
-    rest = np.column_stack([np.delete(values, column, axis=1), by_losses])
-    levels = np.append(np.delete(n_levels, column), 0)
+    rows, levels = np.column_stack([values, by_losses]), np.append(n_levels, 0)
+    inputs = np.append(inputs, values.shape[1])
     by_trees = np.empty(len(values))
     for fold in np.unique(folds):
         learn = folds != fold
-        grown = learn_missing(rest[learn], is_missing[learn], levels, seed)
-        by_trees[~learn] = grown.logit(rest[~learn])
+        grown = learn_missing(rows[learn], is_missing[learn], levels, inputs, seed)
+        by_trees[~learn] = grown.logit(rows[~learn])
     by_both = together(np.column_stack([by_losses, by_trees]), is_missing)
     better = log_likelihood(by_both, is_missing) - log_likelihood(by_losses, is_missing)
     rate = float(is_missing.mean())

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import logit
 from sklearn.isotonic import IsotonicRegression
 
-from diffjoint.arrays import Cells, Values
+from diffjoint.arrays import Cells, Places, Values
 from diffjoint.evidence.correction import NONE, corrected
 from diffjoint.evidence.losses import MOST, LossModel, constant_loss, fit_loss
 from diffjoint.evidence.missing import learn_in_folds, rows_outside
@@ -118,21 +118,21 @@ class ColumnEvidence:
     shift: float = 0.0
     nearest: float = 0.0
 
-    def judge(self, features: Values, folds: NDArray[np.int64], scores: Values) -> Judged:
+    def judge(self, rows: Values, folds: NDArray[np.int64], scores: Values) -> Judged:
         """The three rates for every row."""
-        rho, phi = self.loss.rate(scores), np.zeros(len(features))
+        rho, phi = self.loss.rate(scores), np.zeros(len(rows))
         level = to_logit(rho)
-        for fold, rows, weight in judges(folds, len(self.trees)):
-            excess = self.trees[fold].logit(features[rows]) - level[rows]
-            phi[rows] += weight * np.interp(excess, self.excess[fold], self.mm_rate[fold])
+        for fold, some, weight in judges(folds, len(self.trees)):
+            excess = self.trees[fold].logit(rows[some]) - level[some]
+            phi[some] += weight * np.interp(excess, self.excess[fold], self.mm_rate[fold])
         phi = np.minimum(phi, 1.0)
         if (self.slope, self.shift) != NONE:
             phi = corrected(phi, rho, self.slope, self.shift)
         return Judged(rho + (1 - rho) * phi, rho, phi, self.nearest)
 
-    def excess_of(self, features: Values, folds: NDArray[np.int64], scores: Values) -> Values:
+    def excess_of(self, rows: Values, folds: NDArray[np.int64], scores: Values) -> Values:
         """Logit q - logit rho for every row: P(meaningful) rises with it."""
-        return logits_in_folds(self.trees, features, folds) - to_logit(self.loss.rate(scores))
+        return logits_in_folds(self.trees, rows, folds) - to_logit(self.loss.rate(scores))
 
     def loss_pushes(self, scores: Values, typical: Values) -> Values:
         """What each cell adds to logit rho, which is linear in the scores.
@@ -164,9 +164,10 @@ def judges(
 
 
 def fit_column(
-    features: Values,
+    rows: Values,
     n_levels: NDArray[np.int64],
     is_missing: Cells,
+    inputs: Places,
     folds: NDArray[np.int64],
     n_folds: int,
     scores: Values,
@@ -177,11 +178,13 @@ def fit_column(
 
     Parameters
     ----------
-    features : array of shape (n_rows, n_features)
-        The rest of the row, NaN where missing.
-    n_levels : array of shape (n_features,)
+    rows : array of shape (n_rows, n_columns)
+        Coded cells, NaN where missing.
+    n_levels : array of shape (n_columns,)
     is_missing : bool array of shape (n_rows,)
         Whether the column's own cell is.
+    inputs : int array
+        The columns to go by.
     folds : array of shape (n_rows,)
         No row is judged by trees that have learnt from it.
     n_folds : int
@@ -192,8 +195,8 @@ def fit_column(
         The column's losses, if they are known already, or what to find them by.
     """
     folds = folds % n_folds
-    trees = learn_in_folds(features, is_missing, n_levels, folds, n_folds, seed)
-    logits = logits_in_folds(trees, features, folds)
+    trees = learn_in_folds(rows, is_missing, n_levels, inputs, folds, n_folds, seed)
+    logits = logits_in_folds(trees, rows, folds)
     if isinstance(loss, Sought):
         loss = _find_loss(logits, is_missing, scores, loss.drivers, loss.level)
     return _beside(loss, trees, logits, is_missing, folds, scores)
@@ -201,7 +204,7 @@ def fit_column(
 
 def at_level(
     learnt: ColumnEvidence,
-    features: Values,
+    rows: Values,
     is_missing: Cells,
     folds: NDArray[np.int64],
     scores: Values,
@@ -211,14 +214,14 @@ def at_level(
 
     How likely a cell is missing does not depend on how much is lost, so that no tree is grown.
     """
-    logits = logits_in_folds(learnt.trees, features, folds)
+    logits = logits_in_folds(learnt.trees, rows, folds)
     loss = _find_loss(logits, is_missing, scores, sought.drivers, sought.level)
     return _beside(loss, learnt.trees, logits, is_missing, folds, scores)
 
 
 def at_own_floor(
     learnt: ColumnEvidence,
-    features: Values,
+    rows: Values,
     is_missing: Cells,
     folds: NDArray[np.int64],
     scores: Values,
@@ -236,8 +239,8 @@ def at_own_floor(
     if len(is_missing) < ROWS_FOR_FLOOR:
         return learnt
     higher = replace(sought, level=Level(level.sharp_rate, steepest=level.steepest))
-    moved = at_level(learnt, features, is_missing, folds, scores, higher)
-    likely = moved.judge(features[is_missing], folds[is_missing], scores[is_missing]).probability
+    moved = at_level(learnt, rows, is_missing, folds, scores, higher)
+    likely = moved.judge(rows[is_missing], folds[is_missing], scores[is_missing]).probability
     is_sharp = (likely > CLEARLY).mean() >= SHARP_SHARE
     return moved if is_sharp else learnt
 
@@ -405,11 +408,11 @@ def nearest_to_sure(n_missing: int) -> float:
     return 1 / (n_missing + 2)
 
 
-def logits_in_folds(trees: tuple[Trees, ...], features: Values, folds: NDArray[np.int64]) -> Values:
+def logits_in_folds(trees: tuple[Trees, ...], rows: Values, folds: NDArray[np.int64]) -> Values:
     """What trees say of each row: those of its fold, or the mean of all for a row that is new."""
-    logits = np.zeros(len(features))
-    for fold, rows, weight in judges(folds, len(trees)):
-        logits[rows] += weight * trees[fold].logit(features[rows])
+    logits = np.zeros(len(rows))
+    for fold, some, weight in judges(folds, len(trees)):
+        logits[some] += weight * trees[fold].logit(rows[some])
     return logits
 
 

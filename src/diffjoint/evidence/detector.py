@@ -16,7 +16,7 @@ from diffjoint.keys import row_keys
 
 LearntColumn = ColumnEvidence | ValuesEvidence
 """What was learnt of a column: by values and gaps together, or by values first."""
-N_FOLDS, FEW_FOLDS, LARGE = 8, 3, 50_000
+N_FOLDS, FEW_FOLDS, LARGE = 5, 3, 50_000
 """Folds of a table; of a large one, and of what masks are drawn from, few will do."""
 N_TYPICAL = 256
 """Cells of each column that are kept to tell what other rows hold."""
@@ -75,10 +75,7 @@ class Evidence:
         """
         folds = self.judges(values) if folds is None else folds
         context = self.context(values, folds)
-        return {
-            j: learnt.judge(np.delete(values, j, axis=1), folds, context)
-            for j, learnt in self.columns.items()
-        }
+        return {j: learnt.judge(values, folds, context) for j, learnt in self.columns.items()}
 
     def loss_rates(self, judged: Mapping[int, Judged]) -> dict[int, float]:
         """P(lost) of the regular cells of each searched column, on average over judged rows."""
@@ -107,8 +104,8 @@ class Evidence:
         context = self.context(values, folds)
         for j, learnt in self.columns.items():
             rows = np.flatnonzero(candidates[:, j])
-            rest = np.delete(values[rows], j, axis=1)
-            likely[rows, j] = learnt.judge(rest, folds[rows], context[rows]).probability
+            judged = learnt.judge(values[rows], folds[rows], context[rows])
+            likely[rows, j] = judged.probability
         return likely
 
     def folds(self, values: Values) -> NDArray[np.int64]:
@@ -158,6 +155,8 @@ class Evidence:
         """
         if self.leans_on_values:
             return self._draw_alike(values, candidates, uniform, known, folds)
+        if not self.in_turn:
+            raise ValueError("Masks are drawn from what learn_in_turn has learnt. Call it first.")
         scores = self.scores.of(values)
         meaningful = np.broadcast_to(candidates & (known == 1), uniform.shape).copy()
         decided = ~candidates | ~np.isnan(known)
@@ -168,10 +167,8 @@ class Evidence:
             beside = others[:, :, before]
             draw, place, which = _distinct(beside)
             asked = rows[place]
-            features = np.hstack(
-                [np.delete(values[asked], j, axis=1), beside[draw, place].astype(float)]
-            )
-            likely = learnt.judge(features, folds[asked], scores[asked]).probability
+            extended = np.hstack([values[asked], beside[draw, place].astype(float)])
+            likely = learnt.judge(extended, folds[asked], scores[asked]).probability
             drawn = uniform[:, rows, j] < likely[which]
             meaningful[:, rows, j] = keep_to(self.implied, j, drawn, others, decided[rows])
             decided[:, j] = True
@@ -196,8 +193,7 @@ class Evidence:
         context = self.context(values, folds)
         for j, learnt in self.columns.items():
             rows = np.flatnonzero(~decided[:, j])
-            rest = np.delete(values[rows], j, axis=1)
-            likely = learnt.judge(rest, folds[rows], context[rows]).probability
+            likely = learnt.judge(values[rows], folds[rows], context[rows]).probability
             drawn = uniform[:, rows, 0] < likely
             others = meaningful[:, rows]
             meaningful[:, rows, j] = keep_to(self.implied, j, drawn, others, decided[rows])
@@ -219,8 +215,7 @@ def lostness(
     for j, learnt in columns.items():
         rows = np.flatnonzero(lost[:, j])
         if isinstance(learnt, ValuesEvidence):
-            by_values = learnt.by_values(np.delete(values[rows], j, axis=1), folds[rows])
-            lost[rows, j] = 1 - by_values
+            lost[rows, j] = 1 - learnt.by_values(values[rows], folds[rows])
     return lost
 
 
@@ -238,9 +233,9 @@ def n_folds_alone(n_rows: int, n_searched: int) -> int:
     return asked + n_searched * n_folds_for(n_rows)
 
 
-def n_folds_of_all(n_rows: int, n_searched: int) -> int:
-    """Folds of all columns together: each alone, all but the first again in turn."""
-    return n_folds_alone(n_rows, n_searched) + max(n_searched - 1, 0) * FEW_FOLDS
+def n_folds_in_turn(n_searched: int) -> int:
+    """Folds of all columns but the first, learnt again in turn so that masks can be drawn."""
+    return max(n_searched - 1, 0) * FEW_FOLDS
 
 
 def folds_of(values: Values, n_folds: int) -> NDArray[np.int64]:

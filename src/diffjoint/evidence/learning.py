@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
-from diffjoint.arrays import Cells, Values
+from diffjoint.arrays import Cells, Places, Values
 from diffjoint.evidence import doubts as say
 from diffjoint.evidence.column import (
     ColumnEvidence,
@@ -60,6 +60,7 @@ from diffjoint.evidence.together import (
     share_borne_out,
 )
 from diffjoint.evidence.values_view import ValuesEvidence, View, learn_view, unjudged
+from diffjoint.screen import Screen, open_screen
 from diffjoint.trees import side_by_side
 
 STEEPER = 1.25
@@ -84,14 +85,12 @@ def gather(
     gaps: Cells,
     n_levels: NDArray[np.int64],
     searched: Iterable[int],
-    uniform: Values,
     *,
     loss_rate: LossRate = None,
     known: Values | None = None,
     labelled: Cells | None = None,
     names: Sequence[str] = (),
     seed: int = 0,
-    for_draws: bool = True,
     tick: Callable[[int], object] = lambda n_folds: None,
 ) -> Evidence:
     """Learn from a table which of its missing cells are meaningful.
@@ -104,8 +103,6 @@ def gather(
         Missing cells.
     n_levels : array of shape (n_columns,)
     searched : iterable of int
-    uniform : array of shape (n_rows, n_columns)
-        Random numbers for the masks that later columns are learnt beside.
     loss_rate : float or mapping, optional
         P(lost) of regular cells, for all searched columns or by position; estimated if None.
     known : array of shape (n_rows, n_columns), optional
@@ -114,11 +111,12 @@ def gather(
         Known cells that were looked up one by one: they may correct what is said of others.
     names : sequence of str
         What to call the columns in doubts; their positions if not given.
-    for_draws : bool
-        Whether masks will be drawn. If not, columns are not learnt again in turn.
     tick : callable
-        Called with the number of folds when a searched column has been learnt: each alone, all but
-        the first again in turn.
+        Called with the number of folds when a searched column has been learnt.
+
+    Notes
+    -----
+    Masks can be drawn from the result once :func:`learn_in_turn` has learnt how.
     """
     searched = sorted(searched)
     others = np.array([j for j in range(values.shape[1]) if j not in searched], dtype=np.int64)
@@ -128,7 +126,8 @@ def gather(
     looked_up = np.where(labelled, known, np.nan) if labelled is not None else known * np.nan
     folds, scored = folds_of(values, n_folds), scores.of(values)
     given = loss_rate if isinstance(loss_rate, Mapping) else dict.fromkeys(searched, loss_rate)
-    table = _Table(values, gaps, n_levels, n_folds, folds, scored, known, looked_up, seed)
+    screen = open_screen(values, n_levels)
+    table = _Table(values, gaps, n_levels, n_folds, folds, scored, known, looked_up, seed, screen)
     search = _Search(
         table, searched, others, drivers, {j: r for j, r in given.items() if r is not None}
     )
@@ -137,7 +136,7 @@ def gather(
     leans = share is not None and share > CONTRADICTED
     learn = _by_values if leans else _by_gaps
     columns, implied, doubts = learn(search, views, named, tick)
-    evidence = Evidence(
+    return Evidence(
         n_levels,
         n_folds,
         scores,
@@ -150,9 +149,40 @@ def gather(
         say.of_table(gaps, others, search.unjudged, named, share if leans else None) + doubts,
         leans,
     )
-    if leans and for_draws:
-        tick(FEW_FOLDS * max(len(searched) - 1, 0))
-    return _with_turns(evidence, table, uniform, tick) if for_draws and not leans else evidence
+
+
+def learn_in_turn(
+    evidence: Evidence,
+    values: Values,
+    gaps: Cells,
+    uniform: Values,
+    *,
+    known: Values,
+    labelled: Cells,
+    seed: int,
+    tick: Callable[[int], object] = lambda n_folds: None,
+) -> Evidence:
+    """Learn each searched column again, beside a drawn mask of those before it.
+
+    Masks are drawn from the result column by column, so that cells of a row agree with each other.
+    Where calls rest on values there is nothing to learn: one random number decides on a row.
+
+    Parameters
+    ----------
+    evidence : Evidence
+        As :func:`gather` learnt it from the same table.
+    uniform : array of shape (n_rows, n_columns)
+        Random numbers for the masks that later columns are learnt beside.
+    values, gaps, known, labelled, seed, tick
+        As in :func:`gather`.
+    """
+    if evidence.leans_on_values:
+        return evidence
+    looked_up = np.where(labelled, known, np.nan)
+    folds, scored = folds_of(values, evidence.n_folds), evidence.scores.of(values)
+    by = (evidence.n_levels, evidence.n_folds, folds, scored, known, looked_up, seed)
+    table = _Table(values, gaps, *by, open_screen(values, evidence.n_levels))
+    return _with_turns(evidence, table, uniform, tick)
 
 
 @dataclass(frozen=True)
@@ -179,19 +209,26 @@ class _Table:
     known: Values
     looked_up: Values
     seed: int
+    screen: Screen
+
+    def inputs(self, j: int, *, gaps: bool = True) -> Places:
+        """Columns that say something about who is missing in one: by values, and by gaps."""
+        target = self.gaps[:, [j]].astype(float)
+        return self.screen.inputs(target, np.array([j]), self.gaps if gaps else None)[j]
 
     def view(self, j: int) -> View:
         """The values view of a column."""
-        rest, levels = np.delete(self.values, j, axis=1), np.delete(self.n_levels, j)
-        return learn_view(rest, levels, self.gaps[:, j], self.folds, self.seed)
+        inputs = self.inputs(j, gaps=False)
+        return learn_view(
+            self.values, self.n_levels, self.gaps[:, j], inputs, self.folds, self.seed
+        )
 
     def column(
         self, j: int, folds: NDArray[np.int64], n_folds: int, sought: Sought
     ) -> ColumnEvidence:
         """A column by values and gaps together."""
-        rest, levels = np.delete(self.values, j, axis=1), np.delete(self.n_levels, j)
-        by = (folds, n_folds, self.scores, sought, self.seed)
-        return fit_column(rest, levels, self.gaps[:, j], *by)
+        by = (self.inputs(j), folds, n_folds, self.scores, sought, self.seed)
+        return fit_column(self.values, self.n_levels, self.gaps[:, j], *by)
 
 
 def misleading_gaps(
@@ -220,8 +257,9 @@ def misleading_gaps(
     others = np.array([j for j in range(values.shape[1]) if j not in searched], dtype=np.int64)
     n_folds, unknown = n_folds_for(len(values)), np.full(values.shape, np.nan)
     drivers, scores = find_drivers(values, n_levels, others, seed)
-    by = (n_folds, folds_of(values, n_folds), scores.of(values), unknown, unknown, seed)
-    search = _Search(_Table(values, gaps, n_levels, *by), searched, others, drivers, {})
+    folds, screen = folds_of(values, n_folds), open_screen(values, n_levels)
+    by = (n_levels, n_folds, folds, scores.of(values), unknown, unknown, seed, screen)
+    search = _Search(_Table(values, gaps, *by), searched, others, drivers, {})
     views, share = _asked(search, lambda n_folds: None)
     if share is None or share <= CONTRADICTED:
         return None
@@ -300,7 +338,7 @@ def _asked(search: _Search, tick: Callable[[int], object]) -> tuple[dict[int, Vi
     lost = lostness(floors, table.values, table.folds)
     lost[:, [j for j in search.searched if j not in views]] = 0.0
     for j in views:  # values say nothing of a row that has none
-        lost[np.delete(table.gaps, j, axis=1).all(axis=1), j] = 0.0
+        lost[table.gaps.sum(axis=1) - table.gaps[:, j] == table.gaps.shape[1] - 1, j] = 0.0
     sharp = [j for j, view in views.items() if view.is_sharp]
     is_vague = np.isin(np.arange(lost.shape[1]), [j for j in search.searched if j not in sharp])
     if not come_together(lost, is_vague):
@@ -311,8 +349,8 @@ def _asked(search: _Search, tick: Callable[[int], object]) -> tuple[dict[int, Vi
     for j in telling:
         sought = Sought([d for d in search.drivers if d != j], Level(None))
         missing, learnt = table.gaps[:, j], table.column(j, few, FEW_FOLDS, sought)
-        rest = np.delete(table.values[missing], j, axis=1)
-        by_gaps[j] = learnt.judge(rest, few[missing], table.scores[missing]).probability
+        judged = learnt.judge(table.values[missing], few[missing], table.scores[missing])
+        by_gaps[j] = judged.probability
     return views, contradiction(
         {j: by_values[j] for j in telling}, by_gaps, [j for j in sharp if j in telling]
     )
@@ -338,8 +376,8 @@ def _is_flat(table: "_Table", learnt: LearntColumn, j: int, sought: Sought) -> b
     if not isinstance(learnt, ColumnEvidence) or level.is_given or level.rate is None:
         return False
     rows = np.linspace(0, len(table.gaps) - 1, min(len(table.gaps), say.FLAT_ROWS)).astype(int)
-    rest = np.delete(table.values[rows], j, axis=1)
-    return say.is_flat(learnt.judge(rest, table.folds[rows], table.scores[rows]).mm_rate)
+    judged = learnt.judge(table.values[rows], table.folds[rows], table.scores[rows])
+    return say.is_flat(judged.mm_rate)
 
 
 def _by_values(
@@ -361,11 +399,10 @@ def _by_values(
     implied = np.zeros((table.values.shape[1],) * 2, dtype=bool)
     for j in search.searched:
         column = _looked_again(search, j, plain[j], lost) if j in views else plain[j]
-        rest = np.delete(table.values, j, axis=1)
-        judged = column.judge(rest, table.folds, lost)
+        judged = column.judge(table.values, table.folds, lost)
         columns[j] = _corrected(column, judged, table.gaps[:, j], table.looked_up[:, j])
         if (columns[j].slope, columns[j].shift) != NONE:
-            judged = columns[j].judge(rest, table.folds, lost)
+            judged = columns[j].judge(table.values, table.folds, lost)
         known = table.gaps[:, j] & (table.known[:, j] == 1)
         implied[j, search.searched] = find_implied(judged, table.gaps, j, known)[search.searched]
     among = np.ix_(search.searched, search.searched)
@@ -430,10 +467,10 @@ def _looked_again(search: _Search, j: int, column: ValuesEvidence, lost: Values)
     """The column with what other losses tell, and with a second look at the whole row."""
     table, is_missing = search.table, search.table.gaps[:, j]
     column = _weigh_losses(search, j, column, lost)
-    rest, folds = np.delete(table.values[is_missing], j, axis=1), table.folds[is_missing]
-    likely = column.judge(rest, folds, lost[is_missing]).probability
-    levels = np.delete(table.n_levels, j)
-    return replace(column, second=learn_second_look(rest, levels, likely, folds, table.seed))
+    rows, folds = table.values[is_missing], table.folds[is_missing]
+    likely = column.judge(rows, folds, lost[is_missing]).probability
+    by = (table.inputs(j), likely, folds, table.seed)
+    return replace(column, second=learn_second_look(rows, table.n_levels, *by))
 
 
 def _weigh_losses(search: _Search, j: int, column: ValuesEvidence, lost: Values) -> ValuesEvidence:
@@ -443,13 +480,13 @@ def _weigh_losses(search: _Search, j: int, column: ValuesEvidence, lost: Values)
     with it as well.
     """
     table, is_missing = search.table, search.table.gaps[:, j]
-    rest, folds = np.delete(table.values[is_missing], j, axis=1), table.folds[is_missing]
+    rows, folds = table.values[is_missing], table.folds[is_missing]
     apart = [*search.others.tolist(), *apart_from(table.gaps, j, search.searched)]
     others = np.zeros(lost.shape)
     others[:, apart] = lost[:, apart]
     own = np.zeros(len(lost))
     for _ in range(N_LIFTS):
-        own[is_missing] = 1 - column.judge(rest, folds, lost[is_missing]).probability
+        own[is_missing] = 1 - column.judge(rows, folds, lost[is_missing]).probability
         lift, bias = loss_lift(others, own)
         column = replace(column, lift=lift, lift_bias=bias)
     return column
@@ -473,7 +510,7 @@ def _judged_by_rate(search: _Search, j: int) -> ValuesEvidence:
     if loss is not None and (n_missing or j in search.given):
         likely = 1 - float(np.exp(min(0.0, loss - logit(missing_rate))))
     likely = float(np.clip(likely, MIDDLE, 1 - MIDDLE))
-    return unjudged(np.delete(search.table.n_levels, j), missing_rate, likely, MIDDLE)
+    return unjudged(gaps.shape[1], missing_rate, likely, MIDDLE)
 
 
 def _learn_alone(
@@ -483,17 +520,17 @@ def _learn_alone(
     table = search.table
 
     def learn(j: int) -> tuple[LearntColumn, Cells]:
-        rest, gaps = np.delete(table.values, j, axis=1), table.gaps[:, j]
+        rows, gaps = table.values, table.gaps[:, j]
         learnt: LearntColumn
         if j in unjudged_ones:
             learnt = _judged_by_rate(search, j)
         else:
             learnt = table.column(j, table.folds, table.n_folds, sought[j])
-            learnt = at_own_floor(learnt, rest, gaps, table.folds, table.scores, sought[j])
-        judged = learnt.judge(rest, table.folds, table.scores)
+            learnt = at_own_floor(learnt, rows, gaps, table.folds, table.scores, sought[j])
+        judged = learnt.judge(rows, table.folds, table.scores)
         column = _corrected(learnt, judged, gaps, table.looked_up[:, j])
         if (column.slope, column.shift) != NONE:
-            judged = column.judge(rest, table.folds, table.scores)
+            judged = column.judge(rows, table.folds, table.scores)
         return column, find_implied(judged, table.gaps, j, gaps & (table.known[:, j] == 1))
 
     unjudged_ones, n_columns = set(search.unjudged), table.values.shape[1]
@@ -518,28 +555,38 @@ def _with_turns(
     in_turn: dict[int, LearntColumn] = {}
     for j, alone in evidence.columns.items():
         before = list(in_turn)
-        features = _features(values, meaningful, j, before)
+        rows = np.hstack([values, meaningful[:, before].astype(float)])
         in_turn[j] = alone
         if before and isinstance(alone, ColumnEvidence):
             beside = fit_column(
-                features,
-                np.concatenate([np.delete(table.n_levels, j), np.zeros(len(before), np.int64)]),
+                rows,
+                np.concatenate([table.n_levels, np.zeros(len(before), np.int64)]),
                 gaps[:, j],
+                _with_masks(table.inputs(j), before, values.shape[1]),
                 table.folds,
                 FEW_FOLDS,
                 table.scores,
                 alone.loss,
                 table.seed,
             )
-            judged = beside.judge(features, table.folds, table.scores)
+            judged = beside.judge(rows, table.folds, table.scores)
             in_turn[j] = _corrected(beside, judged, gaps[:, j], table.looked_up[:, j])
         if before:
             tick(FEW_FOLDS)
-        likely = in_turn[j].judge(features, table.folds, table.scores).probability
+        likely = in_turn[j].judge(rows, table.folds, table.scores).probability
         drawn = keep_to(evidence.implied, j, uniform[:, j] < likely, meaningful[None], decided)[0]
         meaningful[:, j] = np.where(unknown[:, j], drawn, meaningful[:, j])
         decided[:, j] = True
     return replace(evidence, in_turn=in_turn)
+
+
+def _with_masks(inputs: Places, before: list[int], n_columns: int) -> Places:
+    """Inputs of a column, and which cells of those of them are meaningful that came before it.
+
+    A row is followed by the masks of all columns before.
+    """
+    drawn = n_columns + np.flatnonzero(np.isin(before, inputs))
+    return np.concatenate([inputs, drawn])
 
 
 def _corrected(learnt: Learnt, judged: Judged, gaps: Cells, looked_up: Values) -> Learnt:
@@ -550,12 +597,6 @@ def _corrected(learnt: Learnt, judged: Judged, gaps: Cells, looked_up: Values) -
         return replace(learnt, slope=slope, shift=shift)
     nearest = nearest_to_sure(int(gaps.sum()))
     return replace(learnt, slope=slope, shift=shift, nearest=nearest)
-
-
-def _features(values: Values, meaningful: Cells, column: int, before: list[int]) -> Values:
-    """The rest of the row, and which cells of the columns before are meaningful."""
-    rest = np.delete(values, column, axis=1)
-    return np.hstack([rest, meaningful[:, before].astype(float)])
 
 
 def _levels(
@@ -608,14 +649,13 @@ def at_loss_rate(
     steepest = STEEPER * steepness(scores, gaps, others, drivers) if drivers else np.inf
     columns: dict[int, LearntColumn] = {}
     for j, learnt in evidence.columns.items():
-        rest = np.delete(values, j, axis=1)
         if isinstance(learnt, ValuesEvidence):
             rate = float(np.clip(loss_rate[j], 1e-9, 1 - 1e-9))
             columns[j] = learnt.at_loss_logit(float(logit(rate)))
             continue  # labels corrected it already: their slope and shift stay
         level = Level(loss_rate[j], is_given=True, steepest=steepest)
         sought = Sought([d for d in drivers if d != j], level)
-        moved = at_level(learnt, rest, gaps[:, j], folds, scores, sought)
-        judged = moved.judge(rest, folds, scores)
+        moved = at_level(learnt, values, gaps[:, j], folds, scores, sought)
+        judged = moved.judge(values, folds, scores)
         columns[j] = _corrected(moved, judged, gaps[:, j], looked_up[:, j])
     return replace(evidence, columns=columns, in_turn={})

@@ -8,66 +8,69 @@ from numpy.typing import NDArray
 from scipy.special import logit
 from sklearn.ensemble import HistGradientBoostingClassifier
 
-from diffjoint.arrays import Cells, Values
+from diffjoint.arrays import Cells, Places, Values
 from diffjoint.trees import Trees, constant, grow, side_by_side
 
 FEWEST = 20
 """Cells of the rarer kind below which nothing but the rate is learnt."""
 UNTIL_WORSE: dict[str, Any] = {
-    "max_iter": 300,
+    "max_iter": 150,
     "early_stopping": True,
     "validation_fraction": 0.15,
-    "n_iter_no_change": 15,
+    "n_iter_no_change": 10,
 }
 """Rounds go on until some rows that are held out say that they no longer help."""
 UNTIL_LITTLE = UNTIL_WORSE | {"tol": 1e-4}
 """Or until they hardly help: a column that the others determine would go on to the last round."""
-LEARNER: dict[str, Any] = {"learning_rate": 0.05, "max_leaf_nodes": 8, "l2_regularization": 1.0}
-IN_FOLDS = LEARNER | {"l2_regularization": 10.0, "max_features": 0.5}
+LEARNER: dict[str, Any] = {"learning_rate": 0.1, "max_leaf_nodes": 8, "l2_regularization": 1.0}
+IN_FOLDS = LEARNER | {"learning_rate": 0.15, "l2_regularization": 10.0, "max_features": 0.5}
 """Trees that judge cells: they differ more from each other, which steadies their sum."""
 MOST_ROWS = 100_000
 """Rows that one set of trees learns from."""
 
 
 def learn_missing(
-    features: Values, is_missing: Cells, n_levels: NDArray[np.int64], seed: int
+    rows: Values, is_missing: Cells, n_levels: NDArray[np.int64], inputs: Places, seed: int
 ) -> Trees:
-    """Trees for the logit of P(missing | features), as many as rows held out call for.
+    """Trees for the logit of P(missing | other cells), as many as rows held out call for.
 
     Parameters
     ----------
-    features : array of shape (n_rows, n_features)
-        The other cells, coded, NaN where missing.
+    rows : array of shape (n_rows, n_columns)
+        Coded cells, NaN where missing.
     is_missing : bool array of shape (n_rows,)
-    n_levels : array of shape (n_features,)
-        Levels of categorical features; 0 for numbers.
+    n_levels : array of shape (n_columns,)
+        Levels of categorical columns; 0 for numbers.
+    inputs : int array
+        The columns to go by.
     """
-    return _grown(features, is_missing, n_levels, LEARNER | UNTIL_WORSE, seed)
+    return _grown(rows, is_missing, n_levels, inputs, LEARNER | UNTIL_WORSE, seed)
 
 
 def learn_in_folds(
-    features: Values,
+    rows: Values,
     is_missing: Cells,
     n_levels: NDArray[np.int64],
+    inputs: Places,
     folds: NDArray[np.int64],
     n_folds: int,
     seed: int,
 ) -> tuple[Trees, ...]:
     """Trees for each fold, learnt on the rows of the others, or on some if there are many.
 
-    The number of rounds is the middle of what a third of the folds call for, so that none has to
-    hold out rows for it.
+    The number of rounds is what the first fold calls for, so that none other has to hold out rows
+    for it.
     """
 
-    def grown(some: range, settings: dict[str, Any]) -> Iterator[Trees]:
+    def grown(which: range, settings: dict[str, Any]) -> Iterator[Trees]:
         def of(fold: int) -> Trees:
-            rows = _rows_outside(folds, fold, seed)
-            return _grown(features[rows], is_missing[rows], n_levels, IN_FOLDS | settings, seed)
+            some = _rows_outside(folds, fold, seed)
+            return _grown(rows[some], is_missing[some], n_levels, inputs, IN_FOLDS | settings, seed)
 
-        return side_by_side(of, some, len(features))
+        return side_by_side(of, which, len(rows))
 
-    tried = grown(range(max(1, n_folds // 3)), UNTIL_LITTLE)
-    n_rounds = max(1, int(np.median([len(trees.roots) for trees in tried])))
+    (tried,) = grown(range(1), UNTIL_LITTLE)
+    n_rounds = max(1, len(tried.roots))
     return tuple(grown(range(n_folds), {"max_iter": n_rounds, "early_stopping": False}))
 
 
@@ -85,16 +88,17 @@ def rows_outside(folds: NDArray[np.int64], fold: int) -> NDArray[np.intp]:
 
 
 def _grown(
-    features: Values,
+    rows: Values,
     is_missing: Cells,
     n_levels: NDArray[np.int64],
+    inputs: Places,
     settings: dict[str, Any],
     seed: int,
 ) -> Trees:
     rate = float(np.clip(is_missing.mean(), 1e-4, 1 - 1e-4))
     few = min(is_missing.sum(), (~is_missing).sum()) < FEWEST
-    if few or features.shape[1] == 0:
-        return constant(np.array([logit(rate)]), n_levels)
-    leaf = int(np.clip(len(features) // 300, 10, 40))
+    if few or not len(inputs):
+        return constant(np.array([logit(rate)]))
+    leaf = int(np.clip(len(rows) // 300, 10, 40))
     learner = HistGradientBoostingClassifier(**settings, min_samples_leaf=leaf, random_state=seed)
-    return grow(learner, features, is_missing, n_levels)
+    return grow(learner, rows[:, inputs], is_missing, n_levels[inputs], inputs)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.ensemble import HistGradientBoostingRegressor
 
-from diffjoint.arrays import Values
+from diffjoint.arrays import Places, Values
 from diffjoint.evidence.column import to_logit
 from diffjoint.evidence.missing import FEWEST, rows_outside
 from diffjoint.trees import Trees, grow
@@ -30,8 +30,9 @@ LEARNER = {
 
 
 def learn_second_look(
-    features: Values,
+    rows: Values,
     n_levels: NDArray[np.int64],
+    inputs: Places,
     likely: Values,
     folds: NDArray[np.int64],
     seed: int,
@@ -40,9 +41,11 @@ def learn_second_look(
 
     Parameters
     ----------
-    features : array of shape (n_missing, n_features)
-        The rest of the rows whose cell is missing, NaN where missing.
-    n_levels : array of shape (n_features,)
+    rows : array of shape (n_missing, n_columns)
+        The rows whose cell is missing, NaN where missing.
+    n_levels : array of shape (n_columns,)
+    inputs : int array
+        The columns to go by.
     likely : array of shape (n_missing,)
         P(meaningful) by the values view.
     folds : array of shape (n_missing,)
@@ -54,15 +57,16 @@ def learn_second_look(
         One for each of three folds, or empty.
     """
     of_either = min(likely.sum(), (1 - likely).sum())
-    if len(likely) < 2 * FEWEST or of_either < FEWEST_OF_EITHER or not features.shape[1]:
+    if len(likely) < 2 * FEWEST or of_either < FEWEST_OF_EITHER or not len(inputs):
         return ()
     target = to_logit(np.clip(likely, SUREST, 1 - SUREST))
     return tuple(
         grow(
             HistGradientBoostingRegressor(**LEARNER, random_state=seed),
-            features[rows],
-            target[rows],
-            n_levels,
+            rows[np.ix_(some, inputs)],
+            target[some],
+            n_levels[inputs],
+            inputs,
         )
-        for rows in (rows_outside(folds % N_FOLDS, fold) for fold in range(N_FOLDS))
+        for some in (rows_outside(folds % N_FOLDS, fold) for fold in range(N_FOLDS))
     )

@@ -19,7 +19,7 @@ from scipy.special import expit, logit
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.isotonic import IsotonicRegression
 
-from diffjoint.arrays import Cells, Values
+from diffjoint.arrays import Cells, Places, Values
 from diffjoint.evidence.column import TINY, Judged, logits_in_folds, to_logit
 from diffjoint.evidence.correction import NONE, corrected_odds
 from diffjoint.evidence.missing import FEWEST, MOST_ROWS, rows_outside
@@ -93,7 +93,7 @@ class ValuesEvidence:
     second: tuple[Trees, ...] = ()
     second_shift: float = 0.0
 
-    def judge(self, features: Values, folds: NDArray[np.int64], lost: Values) -> Judged:
+    def judge(self, rows: Values, folds: NDArray[np.int64], lost: Values) -> Judged:
         """The three rates for every row.
 
         Parameters
@@ -101,10 +101,10 @@ class ValuesEvidence:
         lost : array of shape (n_rows, n_columns)
             How likely each cell of the row is lost, by what the row holds.
         """
-        by_missing, lifted = self._missing_logit(features, folds), self._lifted(lost)
+        by_missing, lifted = self._missing_logit(rows, folds), self._lifted(lost)
         odds = -self._lost_odds(by_missing) - lifted
         if self.second:
-            odds = (odds + self._second_look(features, folds)) / 2
+            odds = (odds + self._second_look(rows, folds)) / 2
         meaningful = expit(odds)
         if (self.slope, self.shift) != NONE:
             meaningful = corrected_odds(meaningful, self.slope, self.shift)
@@ -113,19 +113,19 @@ class ValuesEvidence:
         loss_rate = np.clip(expit(self.loss_logit + lifted), 2 * TINY, missing_rate)
         return Judged(missing_rate, loss_rate, meaningful * missing_rate, self.nearest)
 
-    def by_values(self, features: Values, folds: NDArray[np.int64]) -> Values:
+    def by_values(self, rows: Values, folds: NDArray[np.int64]) -> Values:
         """P(meaningful | missing) by what the row holds alone."""
-        likely: Values = expit(-self._lost_odds(self._missing_logit(features, folds)))
+        likely: Values = expit(-self._lost_odds(self._missing_logit(rows, folds)))
         return likely
 
-    def excess_of(self, features: Values, folds: NDArray[np.int64], lost: Values) -> Values:
+    def excess_of(self, rows: Values, folds: NDArray[np.int64], lost: Values) -> Values:
         """Logit of P(missing) less that of P(lost) for every row: P(meaningful) rises with it.
 
         Its mean with the second look, where there is one.
         """
-        excess = logits_in_folds(self.trees, features, folds)
+        excess = logits_in_folds(self.trees, rows, folds)
         excess = excess - self.loss_logit - self._lifted(lost)
-        return (excess + self._second_look(features, folds)) / 2 if self.second else excess
+        return (excess + self._second_look(rows, folds)) / 2 if self.second else excess
 
     def loss_pushes(self, lost: Values) -> Values:
         """What each lost cell elsewhere adds to the log odds of being lost."""
@@ -136,12 +136,12 @@ class ValuesEvidence:
         moved = self.second_shift + self.loss_logit - loss_logit
         return replace(self, loss_logit=loss_logit, second_shift=moved)
 
-    def _second_look(self, features: Values, folds: NDArray[np.int64]) -> Values:
+    def _second_look(self, rows: Values, folds: NDArray[np.int64]) -> Values:
         """Log odds of P(meaningful) by the whole row."""
-        return logits_in_folds(self.second, features, folds) + self.second_shift
+        return logits_in_folds(self.second, rows, folds) + self.second_shift
 
-    def _missing_logit(self, features: Values, folds: NDArray[np.int64]) -> Values:
-        score = logits_in_folds(self.trees, features, folds)
+    def _missing_logit(self, rows: Values, folds: NDArray[np.int64]) -> Values:
+        score = logits_in_folds(self.trees, rows, folds)
         return np.interp(score, self.score, self.missing_logit)
 
     def _lost_odds(self, missing_logit: Values) -> Values:
@@ -175,6 +175,8 @@ class View:
         column that only loses cells, how much likelier values make a loss.
     surely_missing : float
         Of the missing cells, those in contexts in which hardly any cell is there.
+    n_columns : int
+        Of the table.
     """
 
     trees: tuple[Trees, ...]
@@ -186,18 +188,21 @@ class View:
     unevenness: float = 0.0
     surely_missing: float = 0.0
 
+    n_columns: int = 0
+
     def at(self, loss_logit: float, nearest: float = 0.0) -> ValuesEvidence:
         """The view with a loss rate, and no gap counted yet."""
-        lift = np.zeros(len(self.trees[0].level_starts) + 1)
+        lift = np.zeros(self.n_columns)
         return ValuesEvidence(
             self.trees, self.score, self.missing_logit, loss_logit, lift, nearest=nearest
         )
 
 
 def learn_view(
-    features: Values,
+    rows: Values,
     n_levels: NDArray[np.int64],
     is_missing: Cells,
+    inputs: Places,
     folds: NDArray[np.int64],
     seed: int,
 ) -> View:
@@ -205,18 +210,20 @@ def learn_view(
 
     Parameters
     ----------
-    features : array of shape (n_rows, n_features)
-        The rest of the row, NaN where missing.
-    n_levels : array of shape (n_features,)
+    rows : array of shape (n_rows, n_columns)
+        Coded cells, NaN where missing.
+    n_levels : array of shape (n_columns,)
     is_missing : bool array of shape (n_rows,)
         Both kinds occur ``FEWEST`` times at least.
+    inputs : int array
+        The columns to go by.
     folds : array of shape (n_rows,)
         No row is judged by trees that have learnt from it.
     """
     rng, folds = np.random.default_rng(seed), folds % N_FOLDS
-    column = _Column(features, n_levels, is_missing, folds, rng)
+    column = _Column(rows, n_levels, is_missing, inputs, folds, rng)
     rough = column.grow(FIRST_ROWS, FIRST_ROUNDS, None)
-    start = expit(-logits_in_folds(rough, features[is_missing], folds[is_missing]))
+    start = expit(-logits_in_folds(rough, rows[is_missing], folds[is_missing]))
     lending = column.compare(rough, start + 0.01).lending
     trees = column.grow(ENOUGH_ROWS, LEARNER["max_iter"], lending)
     found = column.compare(trees, lending)
@@ -230,6 +237,7 @@ def learn_view(
         lost_share=float(found.lost.mean()),
         unevenness=max(0.0, float(np.median(found.at_missing)) - found.level),
         surely_missing=float((expit(found.at_missing + log_odds) > HARDLY_THERE).mean()),
+        n_columns=rows.shape[1],
     )
 
 
@@ -265,9 +273,10 @@ class _Compared:
 class _Column:
     """What the view of a column is learnt from, as :func:`learn_view` is given it."""
 
-    features: Values
+    rows: Values
     n_levels: NDArray[np.int64]
     is_missing: Cells
+    inputs: Places
     folds: NDArray[np.int64]
     rng: np.random.Generator
 
@@ -291,25 +300,26 @@ class _Column:
     ) -> Trees:
         is_missing = self.is_missing[rows]
         n_missing = int(is_missing.sum())
-        if min(n_missing, len(rows) - n_missing) < FEWEST // 2 or not self.features.shape[1]:
+        if min(n_missing, len(rows) - n_missing) < FEWEST // 2 or not len(self.inputs):
             rate = float(np.clip(is_missing.mean(), 1e-4, 1 - 1e-4))
-            return constant(np.array([logit(rate)]), self.n_levels)
+            return constant(np.array([logit(rate)]))
         n_copies = int(np.clip(round(n_rows / len(rows)), 1, MOST_COPIES))
         shown = [glimpse(self._lent(rows, lending), self.rng) for _ in range(n_copies)]
         learner = HistGradientBoostingClassifier(
             **LEARNER | {"max_iter": n_rounds}, random_state=int(self.rng.integers(2**31))
         )
-        return grow(learner, np.vstack(shown), np.tile(is_missing, n_copies), self.n_levels)
+        missing, levels = np.tile(is_missing, n_copies), self.n_levels[self.inputs]
+        return grow(learner, np.vstack(shown), missing, levels, self.inputs)
 
     def _lent(self, rows: NDArray[np.intp], lending: Values | None) -> Values:
         """The rows, half of the observed cells shown as if lost.
 
         So that a value that is shown says less of what was not lost beside it.
         """
-        shown = self.features[rows].copy()
+        shown = self.rows[np.ix_(rows, self.inputs)]
         if lending is None:
             return shown
-        weight = np.zeros(len(self.features))
+        weight = np.zeros(len(self.rows))
         weight[self.is_missing] = lending
         weight = weight[rows]
         takes = np.flatnonzero(~self.is_missing[rows] & (self.rng.random(len(rows)) < LENT))
@@ -320,7 +330,7 @@ class _Column:
     def compare(self, trees: tuple[Trees, ...], lending: Values) -> _Compared:
         """Compare missing cells with cells as if lost, choosing who lends gaps anew in passes."""
         is_missing = self.is_missing
-        missing = logits_in_folds(trees, self.features[is_missing], self.folds[is_missing])
+        missing = logits_in_folds(trees, self.rows[is_missing], self.folds[is_missing])
         for _ in range(N_PASSES):
             as_lost = self._scores_as_lost(trees, lending)
             score, ratio = log_ratio(missing, as_lost)
@@ -338,14 +348,14 @@ class _Column:
         scores = []
         for _ in range(N_DONORS):
             donors = self.rng.choice(missing, len(observed), p=lending / lending.sum())
-            gaps = np.isnan(self.features[donors])
-            shown = np.where(gaps, np.nan, self.features[observed])
+            gaps = np.isnan(self.rows[donors])
+            shown = np.where(gaps, np.nan, self.rows[observed])
             scores.append(logits_in_folds(trees, shown, self.folds[observed]))
         return np.concatenate(scores)
 
 
 def unjudged(
-    n_levels: NDArray[np.int64], missing_rate: float, probability: float, nearest: float
+    n_columns: int, missing_rate: float, probability: float, nearest: float
 ) -> ValuesEvidence:
     """One answer for all cells of a column that cannot be told apart.
 
@@ -355,10 +365,10 @@ def unjudged(
         P(meaningful) of every cell.
     """
     missing_logit = float(logit(np.clip(missing_rate, TINY, 1 - TINY)))
-    alike = (constant(np.array([missing_logit]), n_levels),)
+    alike = (constant(np.array([missing_logit])),)
     knots = np.array([missing_logit])
     loss_logit = missing_logit + float(np.log(np.clip(1 - probability, TINY, 1.0)))
-    lift = np.zeros(len(n_levels) + 1)
+    lift = np.zeros(n_columns)
     return ValuesEvidence(alike, knots, knots, loss_logit, lift, nearest=nearest)
 
 

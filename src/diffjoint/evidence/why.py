@@ -65,46 +65,44 @@ def why(evidence: Evidence, values: Values, rows: Rows, column: int) -> Why:
     learnt = evidence.columns[column]
     folds = evidence.judges(values)[rows]
     context = evidence.context(values[rows], folds)
-    features = np.delete(values[rows], column, axis=1)
-    others = np.delete(evidence.typical, column, axis=1)
-    pushes = np.zeros((len(rows), values.shape[1]))
-    rest = np.delete(np.arange(values.shape[1]), column)
-    pushes[:, rest] = _pushes_in_folds(learnt.trees, features, folds, others)
+    asked = values[rows]
+    pushes = _pushes_in_folds(learnt.trees, asked, folds, evidence.typical)
     by_values = None
     if isinstance(learnt, ValuesEvidence):
         pushes -= learnt.loss_pushes(context)
         if learnt.second:
-            again = _pushes_in_folds(learnt.second, features, folds, others)
-            pushes[:, rest] = (pushes[:, rest] + again) / 2
-        by_values = learnt.by_values(features, folds) if evidence.leans_on_values else None
+            pushes += _pushes_in_folds(learnt.second, asked, folds, evidence.typical)
+            pushes /= 2
+        by_values = learnt.by_values(asked, folds) if evidence.leans_on_values else None
     else:
         pushes -= learnt.loss_pushes(context, evidence.scores.of(evidence.typical))
-    excess = learnt.excess_of(features, folds, context)
+    excess = learnt.excess_of(asked, folds, context)
     base = excess - pushes.sum(axis=1)
-    return Why(learnt.judge(features, folds, context), base, pushes, by_values)
+    return Why(learnt.judge(asked, folds, context), base, pushes, by_values)
 
 
 def _pushes_in_folds(
-    trees: tuple[Trees, ...], features: Values, folds: NDArray[np.int64], typical: Values
+    trees: tuple[Trees, ...], rows: Values, folds: NDArray[np.int64], typical: Values
 ) -> Values:
     """Shapley values by the trees of each row's fold; the mean of all for a row that is new."""
-    pushes = np.zeros(features.shape)
+    pushes = np.zeros(rows.shape)
     for fold, inside, weight in judges(folds, len(trees)):
-        pushes[inside] += weight[:, None] * tree_pushes(trees[fold], features[inside], typical)
+        pushes[inside] += weight[:, None] * tree_pushes(trees[fold], rows[inside], typical)
     return pushes
 
 
-def tree_pushes(trees: Trees, features: Values, typical: Values) -> Values:
-    """Shapley values of a sum of trees, shape (n_rows, n_features).
+def tree_pushes(trees: Trees, rows: Values, typical: Values) -> Values:
+    """Shapley values of a sum of trees, shape (n_rows, n_columns).
 
     Parameters
     ----------
-    features : array of shape (n_rows, n_features)
-    typical : array of shape (n_typical, n_features)
-        What other rows hold in each feature, equally likely, independently of the others.
+    rows : array of shape (n_rows, n_columns)
+    typical : array of shape (n_typical, n_columns)
+        What other rows hold in each column, equally likely, independently of the others.
     """
-    numbers, usual = trees.numbers(features), trees.numbers(typical)
-    pushes = np.zeros(features.shape)
+    numbers = trees.numbers(rows[:, trees.inputs])
+    usual = trees.numbers(typical[:, trees.inputs])
+    pushes = np.zeros(rows.shape)
     for boxes in _boxes_by_size(trees):
         shares = boxes.shares(usual)
         size = max(1, BLOCK // shares[0, 0].size // len(shares))
@@ -114,7 +112,7 @@ def tree_pushes(trees: Trees, features: Values, typical: Values) -> Values:
             block = slice(start, start + size)
             pattern = boxes.patterns(numbers[block])
             added = shares[np.arange(len(shares)), pattern].reshape(len(pattern), -1)
-            pushes[block, found] += np.add.reduceat(added[:, order], starts, axis=1)
+            pushes[block, trees.inputs[found]] += np.add.reduceat(added[:, order], starts, axis=1)
     return pushes
 
 
