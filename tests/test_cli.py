@@ -10,7 +10,8 @@ import pandas as pd
 import pytest
 
 from diffjoint import load
-from diffjoint.cli import _by_options, main
+from diffjoint.cli import main
+from diffjoint.cli.console import by_options
 from diffjoint.simulate import bayesian_network, household_survey
 from tests.conftest import FEW_CELLS, TINY
 
@@ -346,7 +347,7 @@ def test_a_column_without_a_value_is_named_and_carried_along(survey_file, tmp_pa
     ],
 )
 def test_messages_speak_of_options(said, shown):
-    assert _by_options(said) == shown
+    assert by_options(said) == shown
 
 
 @pytest.mark.filterwarnings("always::diffjoint.errors.UntypicalWarning")

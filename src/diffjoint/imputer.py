@@ -21,8 +21,10 @@ from diffjoint.aggregate import Aggregated
 from diffjoint.arrays import Cells, Values
 from diffjoint.complete import MMOutput, check_output, complete, indicator_names, spread
 from diffjoint.config import (
+    DEFAULT_DETECTOR,
     DEFAULT_MEMORY_LIMIT,
     DEFAULT_PRESET,
+    DETECTOR_NAMES,
     Fusion,
     IntegerSummary,
     Sampler,
@@ -35,12 +37,7 @@ from diffjoint.config import (
     settings_for,
     settings_types,
 )
-from diffjoint.detect import (
-    DEFAULT_DETECTOR,
-    DETECTORS,
-    Belief,
-    LossRate,
-)
+from diffjoint.detect import DETECTORS, Belief, LossRate
 from diffjoint.effort import evidence_units, fit_units, value_units
 from diffjoint.errors import InputError, ModelFileError, UntypicalWarning
 from diffjoint.expect import Expectation, learn_values
@@ -873,7 +870,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return {**named, "reason_codes": own}
 
     def _checked_settings(self) -> Settings:
-        check_choice("detector", self.detector, tuple(DETECTORS))
+        check_choice("detector", self.detector, DETECTOR_NAMES)
         check_choice("unseen", self.unseen, UNSEEN)
         check_choice("checkboxes", self.checkboxes, get_args(Checkboxes))
         check_choice("mm_output", self.mm_output, get_args(MMOutput))
