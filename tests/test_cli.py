@@ -116,19 +116,17 @@ def test_fit_then_transform_gives_what_impute_gives(survey_file, tmp_path):
     assert (tmp_path / "once.csv").read_bytes() == (tmp_path / "twice.csv").read_bytes()
 
 
-@pytest.mark.filterwarnings("ignore::diffjoint.errors.UntypicalWarning")
 def test_a_model_draws_if_that_was_asked_for(survey_file, tmp_path, capsys):
     options = ["-m", "commute", *SETTINGS]
     assert run("fit", survey_file, tmp_path / "without", *options) == 0
-    assert (
-        "It can complete, explain and review tables; fit --draws saves" in capsys.readouterr().err
-    )
+    assert "explain and review tables; fit --draws saves one that" in capsys.readouterr().err
     assert not load(tmp_path / "without").can_sample_
     assert run("fit", survey_file, tmp_path / "with", *options, "--draws") == 0
     assert "complete, explain and review tables, and draw them." in capsys.readouterr().err
     assert len(load(tmp_path / "with").sample(pd.read_csv(survey_file), 2)) == 2
 
 
+@pytest.mark.filterwarnings("ignore::diffjoint.errors.UntypicalWarning")
 def test_new_files_need_not_look_like_the_one_that_was_fitted(tmp_path):
     path = tmp_path / "in.csv"
     rows = "".join(
