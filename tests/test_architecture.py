@@ -8,11 +8,11 @@ import pytest
 SOURCE = Path(__file__).parents[1] / "src" / "diffjoint"
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 FLOORS = [
-    {"arrays"},
-    {"errors", "keys", "params", "screen", "trees"},
-    {"rubin", "verdict", "config", "persist", "progress", "edm", "table", "simulate", "evidence"},
+    {"arrays", "errors"},
+    {"config", "keys", "params", "screen", "trees"},
+    {"rubin", "verdict", "persist", "progress", "edm", "table", "simulate", "evidence"},
     {"state", "statistical", "metrics", "rules"},
-    {"files"},
+    {"files", "effort"},
     {
         "mm_fill",
         "wrap",
@@ -29,9 +29,10 @@ FLOORS = [
         "spelling",
     },
     {"sharpen", "wrong_calls"},
-    {"algorithm", "effort", "inspection"},
+    {"algorithm", "inspection"},
     {"checkpoint", "complete", "explain", "history", "inspection_view"},
-    {"model", "report"},
+    {"diffusion", "report"},
+    {"model"},
     {"self_check"},
     {"imputer"},
     {"demo", "keep"},
@@ -44,9 +45,11 @@ MODULES = sorted(
 )
 
 
-def imported(path: Path) -> set[str]:
+def imported(path: Path, *, at_once: bool = False) -> set[str]:
+    """What a module imports; with ``at_once`` only what is imported together with it."""
     names = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node in tree.body if at_once else ast.walk(tree):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -87,6 +90,27 @@ def test_every_room_has_its_floor():
 def test_a_room_keeps_to_its_libraries(where, banned):
     for path in (SOURCE / where).rglob("*.py"):
         assert not banned & {name.split(".")[0] for name in imported(path)}, path
+
+
+NEED_TORCH = {
+    "edm",
+    "model_update",
+    "conditional_sample",
+    "sharpen",
+    "algorithm",
+    "checkpoint",
+    "history",
+    "diffusion",
+}
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_torch_is_for_the_diffusion_model_alone(path):
+    """Others import the rooms that need it within functions: when something is drawn."""
+    if room(path) in NEED_TORCH:
+        return
+    at_once = {".".join(name.split(".")[:2]) for name in imported(path, at_once=True)}
+    assert not at_once & {"torch", *(f"diffjoint.{name}" for name in NEED_TORCH)}
 
 
 def test_the_numbers_of_a_report_know_nothing_of_its_page():

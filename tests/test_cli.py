@@ -10,7 +10,8 @@ import pandas as pd
 import pytest
 
 from diffjoint import load
-from diffjoint.cli import _by_options, main
+from diffjoint.cli import main
+from diffjoint.cli.console import by_options
 from diffjoint.simulate import bayesian_network, household_survey
 from tests.conftest import FEW_CELLS, TINY
 
@@ -113,6 +114,16 @@ def test_fit_then_transform_gives_what_impute_gives(survey_file, tmp_path):
     assert run("fit", survey_file, tmp_path / "model", *options) == 0
     assert run("transform", tmp_path / "model", survey_file, tmp_path / "twice.csv", "-q") == 0
     assert (tmp_path / "once.csv").read_bytes() == (tmp_path / "twice.csv").read_bytes()
+
+
+def test_a_model_draws_if_that_was_asked_for(survey_file, tmp_path, capsys):
+    options = ["-m", "commute", *SETTINGS]
+    assert run("fit", survey_file, tmp_path / "without", *options) == 0
+    assert "explain and review tables; fit --draws saves one that" in capsys.readouterr().err
+    assert not load(tmp_path / "without").can_sample_
+    assert run("fit", survey_file, tmp_path / "with", *options, "--draws") == 0
+    assert "complete, explain and review tables, and draw them." in capsys.readouterr().err
+    assert len(load(tmp_path / "with").sample(pd.read_csv(survey_file), 2)) == 2
 
 
 @pytest.mark.filterwarnings("ignore::diffjoint.errors.UntypicalWarning")
@@ -346,7 +357,7 @@ def test_a_column_without_a_value_is_named_and_carried_along(survey_file, tmp_pa
     ],
 )
 def test_messages_speak_of_options(said, shown):
-    assert _by_options(said) == shown
+    assert by_options(said) == shown
 
 
 @pytest.mark.filterwarnings("always::diffjoint.errors.UntypicalWarning")

@@ -3,9 +3,10 @@ import pandas as pd
 import pytest
 import torch
 
-from diffjoint.conditional_sample import conditional_sample, inpaint, sampling_units
+from diffjoint.conditional_sample import conditional_sample, inpaint
 from diffjoint.config import settings_for
 from diffjoint.edm import new_denoiser
+from diffjoint.effort import sampling_units
 from diffjoint.keys import row_keys
 from diffjoint.model_update import model_update
 from diffjoint.progress import Silence

@@ -40,7 +40,7 @@ def test_rows_get_the_same_probability_alone_and_among_others(world, fitted):
 
 
 def test_a_saved_imputer_has_its_evidence(world, fitted, tmp_path):
-    fitted.save(tmp_path / "model")
+    fitted.save(tmp_path / "model", draws=True)
     again = load(tmp_path / "model")
     part = world.observed_table.head(60)
     np.testing.assert_array_equal(again.predict_mm_proba(part), fitted.predict_mm_proba(part))

@@ -315,7 +315,7 @@ def test_arrays_have_codes():
 def test_a_saved_imputer_knows_its_codes_and_rules(world, coded, tmp_path):
     rules = {"commute": 'employed == "yes"'}
     fitted = imputer(world, reason_codes=CODES, rules=rules).fit(coded)
-    fitted.save(tmp_path / "model")
+    fitted.save(tmp_path / "model", draws=True)
     again = load(tmp_path / "model")
     assert again.get_params() == fitted.get_params()
     assert list(again.reason_codes["weekly_hours"]) == [-1]

@@ -6,8 +6,9 @@ import torch
 from diffjoint.conditional_sample import walk
 from diffjoint.config import settings_for
 from diffjoint.edm import denoising_loss
+from diffjoint.effort import training_units
 from diffjoint.errors import TrainingError
-from diffjoint.model_update import Hiding, model_update, training_units
+from diffjoint.model_update import Hiding, model_update
 from diffjoint.progress import Silence
 
 

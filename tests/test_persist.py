@@ -7,9 +7,9 @@ import pytest
 from safetensors.numpy import save_file
 
 from diffjoint import SelectiveImputer, load
-from diffjoint.errors import FileError, ModelFileError
+from diffjoint.errors import FileError, InputError, ModelFileError
 from diffjoint.persist import check_writable, read_bundle, write_bundle, write_whole
-from tests.conftest import FEW_CELLS, TINY
+from tests.conftest import FEW_CELLS, TINY, TINY_INPAINT
 
 pytestmark = FEW_CELLS
 
@@ -20,7 +20,7 @@ def saved(survey, tmp_path):
         ["age", "town"], **TINY, random_state=0, column_kinds={"smoker": "categorical"}
     ).fit(survey)
     path = tmp_path / "model.diffjoint"
-    imputer.save(path)
+    imputer.save(path, draws=True)
     return imputer, path
 
 
@@ -43,6 +43,63 @@ def test_a_loaded_imputer_can_be_saved_and_fitted_again(survey, saved, tmp_path)
     loaded.save(tmp_path / "again")
     assert (tmp_path / "again").read_bytes() == saved[1].read_bytes()
     pd.testing.assert_frame_equal(loaded.fit_transform(survey), saved[0].transform(survey))
+
+
+@pytest.fixture
+def fitted(survey):
+    return SelectiveImputer(["age"], **TINY, random_state=0).fit(survey)
+
+
+def test_saving_trains_nothing_that_was_not_asked_for(survey, fitted, tmp_path):
+    fitted.save(tmp_path / "m")
+    assert fitted.history_ == []
+    loaded = load(tmp_path / "m")
+    assert (loaded.can_sample_, fitted.can_sample_) == (False, True)
+    pd.testing.assert_frame_equal(loaded.transform(survey), fitted.transform(survey))
+    pd.testing.assert_frame_equal(loaded.explain(survey), fitted.explain(survey))
+    assert loaded.report(survey).summary.n_kept == fitted.report().summary.n_kept
+    assert len(fitted.sample(survey, 1)) == 1
+
+
+def test_a_model_without_draws_says_so_before_it_looks_at_a_table(fitted, tmp_path):
+    fitted.save(tmp_path / "m")
+    loaded = load(tmp_path / "m")
+    with pytest.raises(InputError, match="saved without.*draws=True.*fit --draws"):
+        loaded.sample("no table")
+    with pytest.raises(InputError, match="saved without"):
+        loaded.save(tmp_path / "again", draws=True)
+    assert not (tmp_path / "again").exists()
+    loaded.save(tmp_path / "again")
+    assert (tmp_path / "again").read_bytes() == (tmp_path / "m").read_bytes()
+
+
+@pytest.mark.parametrize("draws", [False, True])
+def test_a_model_that_has_drawn_is_saved_with_what_it_learnt(survey, fitted, tmp_path, draws):
+    before = fitted.sample(survey, 1)[0]
+    fitted.save(tmp_path / "m", draws=draws)
+    loaded = load(tmp_path / "m")
+    assert loaded.can_sample_
+    pd.testing.assert_frame_equal(loaded.sample(survey, 1)[0], before)
+
+
+def test_passes_train_what_draws_so_that_it_is_saved(survey, tmp_path):
+    fitted = SelectiveImputer(["age"], **TINY_INPAINT, random_state=0).fit(survey)
+    fitted.save(tmp_path / "m")
+    loaded = load(tmp_path / "m")
+    assert loaded.can_sample_
+    pd.testing.assert_frame_equal(loaded.sample(survey, 1)[0], fitted.sample(survey, 1)[0])
+
+
+def test_a_file_that_cannot_be_written_is_found_out_before_training(fitted, tmp_path):
+    with pytest.raises(FileError, match="Cannot write"):
+        fitted.save(tmp_path / "no" / "folder", draws=True)
+    assert fitted.history_ == []
+
+
+def test_a_saved_model_holds_no_tensor(survey, saved):
+    """What was trained is kept as plain arrays, which load and copy without torch."""
+    for imputer in (saved[0], load(saved[1])):
+        assert {type(array) for array in imputer._model.denoiser.values()} == {np.ndarray}
 
 
 @pytest.mark.filterwarnings("ignore::diffjoint.errors.UntypicalWarning")

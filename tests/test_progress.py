@@ -106,6 +106,17 @@ def test_the_work_announced_is_the_work_done(survey, monkeypatch):
     assert listener.done == sum(listener.totals)
 
 
+def test_training_for_a_saved_model_is_announced(survey, tmp_path, monkeypatch):
+    imputer = SelectiveImputer(["age"], **TINY, random_state=0).fit(survey)
+    listener = Listener()
+    monkeypatch.setattr("diffjoint.imputer.Silence", lambda: listener)
+    imputer.save(tmp_path / "without")
+    assert listener.phases == []
+    imputer.save(tmp_path / "with", draws=True)
+    assert listener.phases == ["learning to draw"]
+    assert listener.done == sum(listener.totals)
+
+
 def test_the_papers_passes_are_announced_each(survey, monkeypatch):
     listener = Listener()
     monkeypatch.setattr("diffjoint.imputer.Silence", lambda: listener)

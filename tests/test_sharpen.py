@@ -106,7 +106,7 @@ def test_draws_are_narrower_and_closer_where_trees_know_better(sums):
 
 def test_a_saved_imputer_draws_the_same(sums, tmp_path):
     _, table, imputer = sums
-    imputer.save(tmp_path / "model")
+    imputer.save(tmp_path / "model", draws=True)
     again = load(tmp_path / "model").sample(table[:50], 2)
     for one, other in zip(imputer.sample(table[:50], 2), again, strict=True):
         pd.testing.assert_frame_equal(one, other)

@@ -1,7 +1,6 @@
 """Selective imputation: fill the cells that were lost, keep those missing for a reason."""
 
 from importlib import import_module
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -14,7 +13,7 @@ if TYPE_CHECKING:
     from diffjoint.search import find_mm_columns
     from diffjoint.self_check import SelfCheck
 
-__version__ = version("diffjoint")
+    __version__: str
 
 __all__ = [
     "Imputation",
@@ -31,23 +30,27 @@ __all__ = [
     "read_decisions",
 ]
 _HOMES = {
+    "Imputation": "imputer",
     "Pooled": "rubin",
     "Report": "report",
+    "SelectiveImputer": "imputer",
     "SelfCheck": "self_check",
     "find_mm_columns": "search",
     "inspect": "inspection",
     "keep_na": "keep",
+    "load": "imputer",
     "pool": "rubin",
     "read_decisions": "decisions",
 }
-"""Where public names live, if not beside the estimator."""
+"""Where public names live."""
 
 
 def __getattr__(name: str) -> Any:
-    """Import the estimator, and torch with it, when it is first asked for."""
-    if name in __all__:
-        home = import_module(f"diffjoint.{_HOMES.get(name, 'imputer')}")
-        return getattr(home, name)
+    """Import what is public when it is first asked for: pandas and the like take a second."""
+    if name == "__version__":
+        return import_module("importlib.metadata").version("diffjoint")
+    if name in _HOMES:
+        return getattr(import_module(f"diffjoint.{_HOMES[name]}"), name)
     raise AttributeError(f"module 'diffjoint' has no attribute {name!r}")
 
 

@@ -12,9 +12,10 @@ from diffjoint.conditional_sample import conditional_sample
 from diffjoint.config import Settings
 from diffjoint.detect import Belief
 from diffjoint.edm import Denoiser
+from diffjoint.effort import training_units
 from diffjoint.model_update import Hiding, Trained, model_update
 from diffjoint.progress import Progress
-from diffjoint.sharpen import find_shares
+from diffjoint.sharpen import find_shares, sharpening_units
 from diffjoint.state import JointSpace, JointState, Observation, one_mask
 
 
@@ -130,6 +131,12 @@ def learn_to_draw(
     )
     how = (space, settings, runtime.seed, runtime.memory_limit, runtime.progress)
     return trained, find_shares(trained.denoiser, observation, mask, *how)
+
+
+def drawing_units(observation: Observation, space: JointSpace, settings: Settings) -> float:
+    """Rows through the network that :func:`learn_to_draw` takes at most."""
+    training = training_units(len(observation.values), settings)
+    return training + sharpening_units(observation, space, settings)
 
 
 def initial_state(observation: Observation, seed: int) -> JointState:

@@ -3,6 +3,8 @@
 import hashlib
 import json
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +18,7 @@ from diffjoint.arrays import Values
 from diffjoint.config import AMORTISED_ONLY, Settings
 from diffjoint.edm import Denoiser, new_denoiser
 from diffjoint.errors import FileError, InputError
-from diffjoint.persist import Arrays, check_writable, read_bundle, write_bundle
+from diffjoint.persist import DENOISER, Arrays, check_writable, read_bundle, write_bundle
 from diffjoint.state import JointSpace
 
 FILE_NAME = "checkpoint.diffjoint"
@@ -100,10 +102,26 @@ def fingerprint(values: Values, space: JointSpace, settings: Settings, detector:
     return digest.hexdigest()
 
 
+@contextmanager
+def explained_interrupts(checkpoint: Checkpoint | None) -> Iterator[None]:
+    """Add resume instructions to KeyboardInterrupt."""
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        if checkpoint is not None and checkpoint.path.exists():
+            folder = checkpoint.path.parent
+            advice = f"Whole passes are saved in {folder}; start the same run again to go on."
+        elif checkpoint is not None:
+            advice = "No pass was complete yet, so nothing was saved."
+        else:
+            advice = "Nothing was saved; set checkpoint to a folder to be able to go on."
+        raise KeyboardInterrupt(f"Interrupted. {advice}") from error
+
+
 def weights(denoiser: Denoiser) -> Arrays:
     """A denoiser's weights by name."""
     return {
-        f"denoiser.{name}": tensor.detach().cpu().numpy()
+        f"{DENOISER}{name}": tensor.detach().cpu().numpy()
         for name, tensor in denoiser.state_dict().items()
     }
 
@@ -120,9 +138,9 @@ def denoiser_from(
         conditional=settings.is_amortised,
     )
     tensors = {
-        name.removeprefix("denoiser."): torch.from_numpy(array.copy())
+        name.removeprefix(DENOISER): torch.from_numpy(array.copy())
         for name, array in arrays.items()
-        if name.startswith("denoiser.")
+        if name.startswith(DENOISER)
     }
     denoiser.load_state_dict(tensors)
     return denoiser.eval()

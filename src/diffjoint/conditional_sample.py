@@ -9,14 +9,8 @@ from torch import Tensor
 
 from diffjoint.arrays import Cells
 from diffjoint.config import Settings
-from diffjoint.edm import (
-    Denoiser,
-    draw_keys,
-    heun_step,
-    keyed_normal,
-    n_network_passes,
-    sampling_sigmas,
-)
+from diffjoint.edm import Denoiser, draw_keys, heun_step, keyed_normal, sampling_sigmas
+from diffjoint.effort import passes_per_draw
 from diffjoint.errors import TrainingError
 from diffjoint.progress import Progress
 from diffjoint.state import Draws, JointSpace, JointState, Masks, Observation
@@ -128,12 +122,6 @@ def walk(
     return vectors
 
 
-def sampling_units(observation: Observation, settings: Settings) -> float:
-    """Rows through the network that :func:`conditional_sample` takes."""
-    n_incomplete = int((~observation.observed.all(axis=1)).sum())
-    return n_incomplete * settings.n_draws * _passes(settings)
-
-
 def _draw(
     denoiser: Denoiser,
     observation: Observation,
@@ -177,7 +165,7 @@ def _draw(
                 f"{settings.learning_rate:g})."
             )
         drawn[start : start + n_wanted] = vectors[:n_wanted].cpu().numpy()
-        progress.advance(n_wanted * _passes(settings))
+        progress.advance(n_wanted * passes_per_draw(settings))
     return drawn
 
 
@@ -201,11 +189,6 @@ def _padded(pairs: Tensor) -> Tensor:
     """As many pairs as a tile may have; the last one is repeated to get there."""
     n_padded = -(-len(pairs) // _TILE_STEP) * _TILE_STEP
     return torch.cat([pairs, pairs[-1:].expand(n_padded - len(pairs))])
-
-
-def _passes(settings: Settings) -> int:
-    repeats = 1 if settings.is_amortised else settings.n_inpaint_repeats
-    return repeats * n_network_passes(settings.n_steps)
 
 
 def _rows_per_tile(

@@ -1,6 +1,7 @@
-"""Every number of the method, in one place.
+"""Every number of the method, in one place, and what options can be set to.
 
-The estimator, the command line and the documentation read their defaults here.
+The estimator, the command line and the documentation read their defaults here. Nothing else is
+loaded for it.
 """
 
 import dataclasses
@@ -16,6 +17,14 @@ from diffjoint.errors import InputError
 Fusion = Literal["or", "and", "uncertainty", "vote"]
 IntegerSummary = Literal["mean", "mode"]
 Sampler = Literal["amortised", "inpaint"]
+DetectorName = Literal["evidence", "paper"]
+LogisticName = Literal["mcar", "mar", "mnar"]
+LifeName = Literal["own-rates", "break-off", "blocks", "propensity", "survey"]
+MechanismName = Literal[LogisticName, LifeName]
+
+DETECTOR_NAMES: tuple[str, ...] = get_args(DetectorName)
+MECHANISM_NAMES: tuple[str, ...] = get_args(MechanismName)
+"""The name of every way to tell cells apart, and of every way to lose them."""
 
 
 _AT_LEAST = {
@@ -215,7 +224,12 @@ MANY_COORDINATES = 30
 FEW_ROWS, BOOSTERS_OF_FEW = 5_000, 3
 """Of fewer rows, chance makes much of what one booster learns: so many are then averaged."""
 DEFAULT_PRESET = "fast"
+DEFAULT_DETECTOR: DetectorName = "evidence"
 DEFAULT_MEMORY_LIMIT = "1GB"
+INSPECTED_ROWS = 5_000
+"""Rows that a first look takes its evidence from, at most, unless told otherwise."""
+NA_VALUES = ("NA", "N/A", "n/a", "<NA>", "NaN", "nan", "NULL", "null", "None", "#N/A")
+"""Tokens for an empty cell in text files, unless others are named; the empty text always is."""
 
 
 def settings_for(preset: str, **overrides: Any) -> Settings:

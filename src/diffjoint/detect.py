@@ -169,7 +169,6 @@ def _by_draws(
 
 Detector = Callable[[Observation, JointSpace, LossRate, int, Progress], Belief | None]
 DETECTORS: Mapping[str, Detector] = {"evidence": learn_evidence, "paper": _by_draws}
-DEFAULT_DETECTOR = "evidence"
 
 
 def belief_from(arrays: Arrays) -> Belief | None:

@@ -6,12 +6,9 @@ it is off, so is the time left that a progress bar shows, and nothing else.
 
 import numpy as np
 
-from diffjoint.conditional_sample import sampling_units
 from diffjoint.config import Settings
 from diffjoint.evidence import n_folds_alone, n_folds_in_turn
 from diffjoint.evidence.missing import MOST_ROWS
-from diffjoint.model_update import training_units
-from diffjoint.sharpen import sharpening_units
 from diffjoint.state import JointSpace, Observation
 
 ROW_SECONDS, WEIGHT_SECONDS = 1.5e-6, 3e-10
@@ -24,6 +21,10 @@ MEAN_OF_NUMBERS = 0.35
 """Of the work on a column of numbers, what goes into their mean; the rest is their spread."""
 OF_SEVERAL = 0.7
 """Work on one of several boosters, beside that on one alone: they learn faster."""
+TRAINING_UNITS = 3
+"""A training row costs about three network passes: forward, and twice that backward."""
+BATCHES_PER_EPOCH = 25, 100
+"""Fewest and most batches of an epoch in which cells are hidden."""
 
 
 def evidence_units(observation: Observation, settings: Settings) -> int:
@@ -62,16 +63,44 @@ def fit_units(
     if settings.is_amortised:
         return units + space.n_columns * value_units(observation, space, settings)
     if by_evidence:
-        units += n_folds_in_turn(len(space.mm)) * evidence_units(observation, settings)
+        units += in_turn_units(observation, space, settings)
     training = training_units(len(observation.values), settings)
     return units + n_passes * (training + sampling_units(observation, settings))
 
 
-def drawing_units(observation: Observation, space: JointSpace, settings: Settings) -> float:
-    """All that is to do when drawing is learnt."""
-    in_turn = n_folds_in_turn(len(space.mm)) * evidence_units(observation, settings)
-    training = training_units(len(observation.values), settings)
-    return in_turn + training + sharpening_units(observation, space, settings)
+def in_turn_units(observation: Observation, space: JointSpace, settings: Settings) -> int:
+    """Work on which cells are skipped together, which drawn masks need."""
+    return n_folds_in_turn(len(space.mm)) * evidence_units(observation, settings)
+
+
+def training_units(n_rows: int, settings: Settings) -> float:
+    """Rows through the network that training takes at most, in forward passes."""
+    return TRAINING_UNITS * rows_per_epoch(n_rows, settings) * settings.max_epochs
+
+
+def rows_per_epoch(n_rows: int, settings: Settings) -> int:
+    """All rows; when cells are hidden, so many that an epoch of any table is worth its name."""
+    if not settings.is_amortised:
+        return n_rows
+    fewest, most = (n * settings.batch_size for n in BATCHES_PER_EPOCH)
+    return min(max(n_rows, fewest), most)
+
+
+def sampling_units(observation: Observation, settings: Settings) -> float:
+    """Rows through the network that conditional draws take."""
+    n_incomplete = int((~observation.observed.all(axis=1)).sum())
+    return n_incomplete * settings.n_draws * passes_per_draw(settings)
+
+
+def passes_per_draw(settings: Settings) -> int:
+    """Network passes of one draw: its Heun steps, each walked as often as the sampler does."""
+    repeats = 1 if settings.is_amortised else settings.n_inpaint_repeats
+    return repeats * n_network_passes(settings.n_steps)
+
+
+def n_network_passes(n_steps: int) -> int:
+    """Network passes of ``n_steps`` Heun steps that end at zero noise."""
+    return 2 * n_steps - 1
 
 
 def _trees_seconds(observation: Observation, cost: tuple[float, float, float]) -> float:

@@ -3,7 +3,7 @@
 import hashlib
 import os
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from numbers import Real
@@ -11,7 +11,6 @@ from typing import Any, Self, get_args
 from warnings import warn
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags, check_random_state
@@ -19,13 +18,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
 from diffjoint.aggregate import Aggregated
-from diffjoint.algorithm import Pass, Runtime, diff_joint, learn_to_draw
 from diffjoint.arrays import Cells, Values
-from diffjoint.checkpoint import Checkpoint, fingerprint
 from diffjoint.complete import MMOutput, check_output, complete, indicator_names, spread
 from diffjoint.config import (
+    DEFAULT_DETECTOR,
     DEFAULT_MEMORY_LIMIT,
     DEFAULT_PRESET,
+    DETECTOR_NAMES,
     Fusion,
     IntegerSummary,
     Sampler,
@@ -38,13 +37,8 @@ from diffjoint.config import (
     settings_for,
     settings_types,
 )
-from diffjoint.detect import (
-    DEFAULT_DETECTOR,
-    DETECTORS,
-    Belief,
-    LossRate,
-)
-from diffjoint.effort import drawing_units, evidence_units, fit_units, value_units
+from diffjoint.detect import DETECTORS, Belief, LossRate
+from diffjoint.effort import evidence_units, fit_units, value_units
 from diffjoint.errors import InputError, ModelFileError, UntypicalWarning
 from diffjoint.expect import Expectation, learn_values
 from diffjoint.explain import (
@@ -59,20 +53,19 @@ from diffjoint.explain import (
     review_table,
     within,
 )
-from diffjoint.history import history_entry
 from diffjoint.keys import canonical_order
 from diffjoint.knowledge import Knowledge, check_labels, know, open_boxes
 from diffjoint.mm_fill import read_constants
 from diffjoint.model import (
     Model,
-    choose_device,
+    check_device,
     find_gaps,
     joint_space,
     model_from,
     observe,
 )
 from diffjoint.params import label_from, params_from, plain_params
-from diffjoint.persist import Arrays, read_bundle, write_bundle
+from diffjoint.persist import Arrays, check_writable, read_bundle, write_bundle
 from diffjoint.progress import Progress, Scaled, Silence, progress_bar
 from diffjoint.report import Findings, Report, summarize
 from diffjoint.rules import Rule, read_rules
@@ -272,9 +265,13 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     history_ : list of dict
         Per pass of the diffusion model: loss, epochs, share of candidate cells called meaningful,
         share of calls changed since the last pass, change of the imputed values in standard
-        deviations. The default trains it when draws are first asked for, in ``sample`` or ``save``.
+        deviations. The default trains it when draws are first asked for, in ``sample`` or
+        ``save(path, draws=True)``.
     settings_ : Settings
         The numbers used.
+    can_sample_ : bool
+        Whether :meth:`sample` works. An imputer that was loaded draws if it was saved with
+        ``draws=True`` or after it had drawn; everything else works in any case.
     doubts_ : tuple of str
         What the calls rest on and the table cannot confirm; also warned of in ``fit``.
 
@@ -652,6 +649,13 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         return (*self._kept_unjudged, *(self._model.belief.doubts if self._model.belief else ()))
 
+    @property
+    def can_sample_(self) -> bool:
+        """Whether a diffusion model is there to draw from, or the table to train it on."""
+        check_is_fitted(self)
+        is_trained = self._model.denoiser is not None
+        return is_trained or (self._is_amortised() and hasattr(self, "_fitted_on"))
+
     def sample(
         self,
         X: Any,
@@ -662,6 +666,9 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     ) -> list[Any]:
         """Completed tables, each with values and mask drawn from the joint model.
 
+        The first call trains the diffusion model that draws, unless that was done before. An
+        imputer that was loaded cannot: ``can_sample_`` says whether it holds one.
+
         Parameters
         ----------
         X : table with the columns of ``fit``
@@ -670,22 +677,32 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         known_meaningful, known_lost : as in ``fit``, of this table
         """
         check_whole("n_draws", n_draws, 1)
+        self._check_can_sample()
         question = self._open(X, known_meaningful, known_lost)
         observation = self._observe(question)
         limit = parse_bytes(self.memory_limit)
-        with self._running() as progress:
+        with self._running(draws=True) as progress:
             self._learn_to_draw(progress)
             states = self._model.states(observation, n_draws, limit, progress)
             return [self._complete(question, question.known.settle(state)) for state in states]
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: str | os.PathLike[str], *, draws: bool = False) -> None:
         """Save the fitted imputer to one file, without pickle; :func:`load` reads it back.
 
-        What was loaded can draw, so that learning to draw comes first if it was not needed yet.
+        Parameters
+        ----------
+        path : path
+        draws : bool
+            True: what is loaded can :meth:`sample`. The diffusion model is trained first if it was
+            not yet, which takes longer than a fit. False: nothing is trained; what was trained
+            already is saved, see ``can_sample_``.
         """
         check_is_fitted(self)
-        with self._running() as progress:
-            self._learn_to_draw(progress)
+        if draws:
+            self._check_can_sample()
+            check_writable(path)
+            with self._running(draws=True) as progress:
+                self._learn_to_draw(progress)
         facts = {
             "params": plain_params(self.get_params(deep=False)),
             "schema": self.schema_.to_json(),
@@ -730,48 +747,68 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return {name: part for name, part in state.items() if name != "_fitted_on"}
 
     def _fit(self, X: Any, known_meaningful: Any, known_lost: Any) -> "_Question":
-        """Forget any earlier fit, check everything, then run Algorithm 1 pass by pass."""
+        """Forget any earlier fit, check everything, then learn."""
         for name in ("_model", "_fitted_on"):
             self.__dict__.pop(name, None)
         task = self._prepare(X, known_meaningful, known_lost)
-        given_seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        checkpoint = _open_checkpoint(self.checkpoint, task)
-        expected_seed = None if self.random_state is None else given_seed
-        resumed = (
-            checkpoint.resume(expected_seed, task.space, task.settings) if checkpoint else None
-        )
-        seed = resumed.seed if resumed else given_seed
-        observation = observe(task.values, task.gaps, task.space, seed, task.known)
-        observation = observation.take(task.order)
-        self.history_ = resumed.history if resumed else []
-        last = resumed.last if resumed else None
-        with self._running() as progress, _explained_interrupts(checkpoint):
-            self._begin(observation, task, last, progress)
-            step = Scaled(progress, evidence_units(observation, task.settings))
-            belief = self._believe(observation, task, seed, step)
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        if task.settings.is_amortised or self.imputer is not None:
+            self._fit_values(task, seed)
+        else:
+            self._fit_passes(task, seed)
+        return self._fitted_on
+
+    def _fit_values(self, task: "_Task", seed: int) -> None:
+        """Learn the mask, and what lost cells are expected to hold; no draw is needed for it."""
+        observation = task.observation(seed)
+        self.history_: list[dict[str, Any]] = []
+        with self._running() as progress:
+            self._begin(observation, task, 0, progress)
+            belief = self._believe(observation, task, seed, progress)
             values = self._learn_values(observation, task, seed, progress)
-            if values is not None:
-                self._fitted_on = _Question(task.table, task.values, task.gaps, task.known)
-                self._expect(values, observation, task, seed, belief, progress)
-                return self._fitted_on
-            if last is not None:
-                self._take(last, task, seed, belief)
-            runtime = Runtime(seed, task.device, parse_bytes(self.memory_limit), progress)
-            for done in diff_joint(observation, task.space, task.settings, runtime, last, belief):
-                self.history_.append(history_entry(done, last, observation, task.space))
-                self._take(done, task, seed, belief)
-                if checkpoint is not None:
-                    checkpoint.save(seed, done, self.history_)
+            none = np.full((0, 2), np.nan)
+            model = Model(
+                task.space, task.settings, seed, None, none, belief, values, device=self.device
+            )
+            limit = parse_bytes(self.memory_limit)
+            self._fitted_on = task.question
+            self._become(model, model.infer(observation, limit, progress), task)
+            if self.callback is not None:
+                self.callback(self)
+
+    def _fit_passes(self, task: "_Task", given_seed: int) -> None:
+        """Run Algorithm 1 pass by pass, from a checkpoint if there is one."""
+        from diffjoint.diffusion import Passes
+
+        passes = Passes(
+            self.checkpoint,
+            task.identity,
+            task.known.marked(task.values)[task.order],
+            task.space,
+            task.settings,
+            seed=given_seed,
+            is_seeded=self.random_state is not None,
+            device=self.device,
+        )
+        seed = passes.seed
+        observation = task.observation(seed)
+        self.history_ = passes.history
+        with self._running(draws=True) as progress, passes.explained_interrupts():
+            self._begin(observation, task, passes.n_left, progress)
+            belief = self._believe(observation, task, seed, progress)
+            if passes.resumed is not None:
+                self._take(*passes.resumed, task, seed, belief)
+            limit = parse_bytes(self.memory_limit)
+            for denoiser, aggregated in passes.run(observation, belief, limit, progress):
+                self._take(denoiser, aggregated, task, seed, belief)
                 if self.callback is not None:
                     self.callback(self)
-                last = done
-        self._fitted_on = _Question(task.table, task.values, task.gaps, task.known)
-        return self._fitted_on
+        self._fitted_on = task.question
 
     def _prepare(self, X: Any, known_meaningful: Any, known_lost: Any) -> "_Task":
         """Everything that can be wrong is found here, before any long work."""
         settings = self._checked_settings()
-        device = choose_device(self.device)
+        check_device(self.device)
         table = open_table(X)
         validate_data(self, X, reset=True, skip_check_array=True)
         _check_enough_rows(table)
@@ -813,7 +850,6 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             table,
             space,
             settings,
-            device,
             values,
             gaps,
             known,
@@ -834,7 +870,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return {**named, "reason_codes": own}
 
     def _checked_settings(self) -> Settings:
-        check_choice("detector", self.detector, tuple(DETECTORS))
+        check_choice("detector", self.detector, DETECTOR_NAMES)
         check_choice("unseen", self.unseen, UNSEEN)
         check_choice("checkboxes", self.checkboxes, get_args(Checkboxes))
         check_choice("mm_output", self.mm_output, get_args(MMOutput))
@@ -995,17 +1031,16 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             warn(doubt, UntypicalWarning, stacklevel=6)
 
     def _begin(
-        self, observation: Observation, task: "_Task", last: Pass | None, progress: Progress
+        self, observation: Observation, task: "_Task", n_passes: int, progress: Progress
     ) -> None:
         """Tell how much there is to do in all phases together."""
-        n_done = last.iteration + 1 if last else 0
         progress.begin(
             fit_units(
                 observation,
                 task.space,
                 task.settings,
                 by_evidence=self.detector == DEFAULT_DETECTOR,
-                n_passes=task.settings.n_iterations - n_done,
+                n_passes=n_passes,
             )
         )
 
@@ -1013,87 +1048,98 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self, observation: Observation, task: "_Task", seed: int, progress: Progress
     ) -> Belief | None:
         """What the detector thinks of the mask before anything is drawn; doubts are told."""
-        belief = DETECTORS[self.detector](observation, task.space, task.loss_rate, seed, progress)
+        step = Scaled(progress, evidence_units(observation, task.settings))
+        belief = DETECTORS[self.detector](observation, task.space, task.loss_rate, seed, step)
         for doubt in belief.doubts if belief else ():
-            warn(doubt, UntypicalWarning, stacklevel=4)
+            warn(doubt, UntypicalWarning, stacklevel=5)
         if task.settings.is_amortised or belief is None:
             return belief
-        return belief.ready_to_draw(observation, seed, progress)
+        return belief.ready_to_draw(observation, seed, step)
 
     def _take(
         self,
-        done: Pass,
+        denoiser: Arrays,
+        aggregated: Aggregated,
         task: "_Task",
         seed: int,
         belief: Belief | None,
     ) -> None:
         """Become the imputer that a pass has made."""
-        aggregated = done.aggregated
         model = Model(
             task.space,
             task.settings,
             seed,
-            done.denoiser,
+            denoiser,
             aggregated.clusters,
             belief,
+            device=self.device,
         )
         self._become(model, aggregated, task)
 
     def _learn_values(
         self, observation: Observation, task: "_Task", seed: int, progress: Progress
-    ) -> Expectation | Wrapped | None:
-        """What lost cells are expected to hold, by another imputer or by ours; None: by draws."""
+    ) -> Expectation | Wrapped:
+        """What lost cells are expected to hold, by another imputer or by ours."""
         if self.imputer is not None:
             progress.begin(1)
             return learn_wrapped(self.imputer, observation, task.space, seed, progress)
-        if not task.settings.is_amortised:
-            return None
         step = Scaled(progress, value_units(observation, task.space, task.settings))
         n_boosters = task.settings.n_boosters
         return learn_values(observation, task.space, n_boosters, seed, step)
 
-    def _expect(
-        self,
-        values: Expectation | Wrapped,
-        observation: Observation,
-        task: "_Task",
-        seed: int,
-        belief: Belief | None,
-        progress: Progress,
-    ) -> None:
-        """Become the imputer that fills in what is expected."""
-        none = np.full((0, 2), np.nan)
-        model = Model(task.space, task.settings, seed, None, none, belief, values)
-        limit = parse_bytes(self.memory_limit)
-        self._become(model, model.infer(observation, limit, progress), task)
-        if self.callback is not None:
-            self.callback(self)
+    def _is_amortised(self) -> bool:
+        """Whether draws come from a denoiser of its own, beside the values filled in."""
+        return isinstance(self._model.expectation, Expectation)
+
+    def _check_can_sample(self) -> None:
+        """Raise, with what to do, if there is nothing to draw from."""
+        if self.can_sample_:
+            return
+        if isinstance(self._model.expectation, Wrapped):
+            raise InputError(
+                "Draws need diffjoint's own model of the values; this imputer was fitted with "
+                "imputer=..., whose values do not vary. Fit with imputer=None to sample."
+            )
+        if not hasattr(self, "meaningful_"):
+            raise InputError(
+                "Draws need a model that was saved with them; this one was saved without. Where it "
+                "was fitted, save it with save(path, draws=True) or diffjoint fit --draws; or fit "
+                "again here. Everything but sample works without."
+            )
+        raise InputError(
+            "Drawing is learnt from the table of fit when draws are first asked for; this is a "
+            "copy of an imputer, which does not hold that table. Call sample, or "
+            "save(path, draws=True), before copying, or fit again."
+        )
 
     def _learn_to_draw(self, progress: Progress) -> None:
         """Train the denoiser when draws are first asked for: nothing else needs it."""
+        from diffjoint.diffusion import train_drawer
+
         model = self._model
-        if model.denoiser is not None or not isinstance(model.expectation, Expectation):
+        if model.denoiser is not None:
             return
-        if not hasattr(self, "_fitted_on"):
-            raise InputError(
-                "Drawing is learnt from the table of fit when draws are first asked for; this is a "
-                "copy of an imputer, which does not hold that table. Call sample or save before "
-                "copying, or fit again."
-            )
         question = self._fitted_on
         order = canonical_order(question.known.marked(question.values))
-        observation = self._observe(question).take(order)
-        device, limit = choose_device(self.device), parse_bytes(self.memory_limit)
-        progress.begin(drawing_units(observation, model.space, model.settings))
-        runtime = Runtime(model.seed, device, limit, progress)
-        step = Scaled(progress, evidence_units(observation, model.settings))
-        belief = model.belief and model.belief.ready_to_draw(observation, model.seed, step)
-        how = (model.space, model.settings, runtime, belief)
-        trained, shares = learn_to_draw(observation, *how)
-        self._model = replace(model, denoiser=trained.denoiser, shares=shares, belief=belief)
-        on_rows = self._on_fit_rows.take(order)
-        done = Pass(0, trained.denoiser, on_rows, trained.loss, trained.n_epochs)
-        self.history_ = [history_entry(done, None, observation, model.space)]
+        drawer = train_drawer(
+            self._observe(question).take(order),
+            model.space,
+            model.settings,
+            model.belief,
+            self._on_fit_rows.take(order),
+            seed=model.seed,
+            device=self.device,
+            memory_limit=parse_bytes(self.memory_limit),
+            progress=progress,
+        )
+        self._model = replace(
+            model,
+            denoiser=drawer.denoiser,
+            shares=drawer.shares,
+            belief=drawer.belief,
+            device=self.device,
+        )
+        self.history_ = drawer.history
 
     def _become(self, model: Model, aggregated: Aggregated, task: "_Task") -> None:
         """What was learnt, and what it says of the rows of fit in their own order."""
@@ -1201,7 +1247,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """What the model says of a table; what it said in ``fit`` if this is that table."""
         if self._is_of_fit(question):
             return self._on_fit_rows
-        with self._running() as progress:
+        with self._running(draws=self._model.expectation is None) as progress:
             limit = parse_bytes(self.memory_limit)
             return self._model.infer(self._observe(question), limit, progress)
 
@@ -1275,20 +1321,22 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return read_constants(self.mm_fill, table, space, were_found=were_found)
 
     @contextmanager
-    def _running(self) -> Iterator[Progress]:
-        """Progress as asked for, and threads as set; both as before afterwards."""
+    def _running(self, *, draws: bool = False) -> Iterator[Progress]:
+        """Show progress as asked for and keep to the threads set; both as before afterwards.
+
+        Parameters
+        ----------
+        draws : bool
+            Whether the diffusion model is used, so that torch is loaded and kept to them as well.
+        """
         _keep_freed_memory()
-        n_threads = torch.get_num_threads()
-        torch.set_num_threads(self.n_threads or n_threads)
-        try:
-            with threadpool_limits(None if self.n_threads is None else int(self.n_threads)):
-                if self.verbose:
-                    with progress_bar() as progress:
-                        yield progress
-                else:
-                    yield Silence()
-        finally:
-            torch.set_num_threads(n_threads)
+        n_threads = None if self.n_threads is None else int(self.n_threads)
+        with _torch_threads(n_threads) if draws else nullcontext(), threadpool_limits(n_threads):
+            if self.verbose:
+                with progress_bar() as progress:
+                    yield progress
+            else:
+                yield Silence()
 
 
 def load(path: str | os.PathLike[str], *, device: str = "auto") -> SelectiveImputer:
@@ -1325,6 +1373,7 @@ def load(path: str | os.PathLike[str], *, device: str = "auto") -> SelectiveImpu
 
 def _imputer_from(arrays: Arrays, facts: dict[str, Any], device: str) -> SelectiveImputer:
     """The imputer whose arrays and facts :meth:`SelectiveImputer.save` wrote."""
+    check_device(device)
     imputer = SelectiveImputer(**params_from(facts["params"]), device=device)
     imputer.settings_ = Settings(**facts["settings"])
     imputer.schema_ = Schema.from_json(facts["schema"])
@@ -1342,9 +1391,7 @@ def _imputer_from(arrays: Arrays, facts: dict[str, Any], device: str) -> Selecti
     space = JointSpace(
         imputer.schema_, tuple(facts["mm"]), settings.sigma_data, settings.is_amortised
     )
-    imputer._model = model_from(
-        arrays, space, imputer.settings_, facts["seed"], choose_device(device)
-    )
+    imputer._model = model_from(arrays, space, imputer.settings_, facts["seed"], device)
     return imputer
 
 
@@ -1388,13 +1435,28 @@ class _Task:
     table: Table
     space: JointSpace
     settings: Settings
-    device: torch.device
     values: Values
     gaps: Cells
     known: Knowledge
     order: NDArray[np.intp]
     detector: str
     loss_rate: LossRate
+
+    def observation(self, seed: int) -> Observation:
+        """What is known of the table, in its canonical order."""
+        return observe(self.values, self.gaps, self.space, seed, self.known).take(self.order)
+
+    @property
+    def question(self) -> "_Question":
+        """The table as one that something is asked about."""
+        return _Question(self.table, self.values, self.gaps, self.known)
+
+    @property
+    def identity(self) -> list[Any]:
+        """What tells a run from others on the same table with the same settings."""
+        rules = [(rule.target, rule.text) for rule in self.known.rules]
+        labelled = np.packbits(self.known.labelled[self.order]).tobytes()
+        return [self.detector, self.loss_rate, rules, hashlib.sha256(labelled).hexdigest()]
 
 
 @dataclass(frozen=True)
@@ -1412,6 +1474,13 @@ class _Question:
         return _digest(self.values, self.gaps, self.known)
 
 
+def _torch_threads(n_threads: int | None) -> AbstractContextManager[None]:
+    """Load torch, and let it use so many threads."""
+    from diffjoint.diffusion import limited_threads
+
+    return limited_threads(n_threads)
+
+
 def _keep_freed_memory() -> None:
     """Free one large block, after which the C library keeps what is freed for what comes next.
 
@@ -1419,7 +1488,7 @@ def _keep_freed_memory() -> None:
     batch, which costs a fifth of the run time. Its limit for this grows with the largest block
     freed, up to 32 MiB.
     """
-    torch.empty(31 * 2**20, dtype=torch.uint8)
+    np.empty(31 * 2**20, dtype=np.uint8)
 
 
 def _check_enough_rows(table: Table) -> None:
@@ -1445,33 +1514,6 @@ def _doubts_on_rates(loss_rate: LossRate, gaps: Cells, space: JointSpace) -> tup
         f"loss_rate is above the share of missing cells in {', '.join(above)}. No column loses "
         "more cells than it misses. Lower it, or leave it out to have it estimated.",
     )
-
-
-def _open_checkpoint(folder: str | os.PathLike[str] | None, task: _Task) -> Checkpoint | None:
-    if folder is None:
-        return None
-    rules = [(rule.target, rule.text) for rule in task.known.rules]
-    labelled = hashlib.sha256(np.packbits(task.known.labelled[task.order]).tobytes()).hexdigest()
-    detector = [task.detector, task.loss_rate, rules, labelled]
-    marked = task.known.marked(task.values)[task.order]
-    run = fingerprint(marked, task.space, task.settings, detector)
-    return Checkpoint(folder, run, task.device)
-
-
-@contextmanager
-def _explained_interrupts(checkpoint: Checkpoint | None) -> Iterator[None]:
-    """Ctrl-C gets a word on how to go on."""
-    try:
-        yield
-    except KeyboardInterrupt as error:
-        if checkpoint is not None and checkpoint.path.exists():
-            folder = checkpoint.path.parent
-            advice = f"Whole passes are saved in {folder}; start the same run again to go on."
-        elif checkpoint is not None:
-            advice = "No pass was complete yet, so nothing was saved."
-        else:
-            advice = "Nothing was saved; set checkpoint to a folder to be able to go on."
-        raise KeyboardInterrupt(f"Interrupted. {advice}") from error
 
 
 def _digest(values: Values, gaps: Cells, known: Knowledge) -> str:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 
-from diffjoint.config import check_choice
+from diffjoint.config import INSPECTED_ROWS, check_choice
 from diffjoint.disguised import Suspicion, find_disguised
 from diffjoint.progress import Progress, Silence
 from diffjoint.search import TOO_FEW, search
@@ -28,8 +28,8 @@ from diffjoint.table import (
     without_cells,
 )
 
-MOST_ROWS, FEWEST_ROWS, MOST_CELLS = 5_000, 1_000, 100_000
-"""Rows that the evidence is taken from, unless told otherwise: fewer in wide tables."""
+FEWEST_ROWS, MOST_CELLS = 1_000, 100_000
+"""Fewer rows than usual are looked at in wide tables: so many cells, and at least so many rows."""
 TOGETHER = 0.7
 """Correlation of being empty, from which columns belong to one block."""
 FEWEST_TOGETHER = 5
@@ -211,7 +211,9 @@ def inspect(
     missing = np.column_stack([table.missing(i) for i in range(table.n_columns)])
     schema = infer_schema(table, column_kinds, checkboxes=checkboxes)
     if most_rows is None:
-        most_rows = min(MOST_ROWS, max(FEWEST_ROWS, MOST_CELLS // max(1, len(schema.modelled))))
+        most_rows = min(
+            INSPECTED_ROWS, max(FEWEST_ROWS, MOST_CELLS // max(1, len(schema.modelled)))
+        )
     judged: dict[Hashable, dict[str, Any]] = {}
     not_judged = ""
     if not schema.modelled:

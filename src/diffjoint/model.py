@@ -4,22 +4,18 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import torch
 
 from diffjoint.aggregate import Aggregated, Clusters, aggregate, as_expected
 from diffjoint.arrays import Cells, Values
-from diffjoint.checkpoint import denoiser_from, weights
-from diffjoint.conditional_sample import conditional_sample, sampling_units
 from diffjoint.config import Settings
 from diffjoint.detect import Belief, belief_from
-from diffjoint.edm import Denoiser
+from diffjoint.effort import sampling_units
 from diffjoint.errors import InputError
 from diffjoint.expect import Expectation, expectation_from
 from diffjoint.keys import row_keys
 from diffjoint.knowledge import Knowledge
-from diffjoint.persist import Arrays
+from diffjoint.persist import DENOISER, Arrays
 from diffjoint.progress import Progress
-from diffjoint.sharpen import sharpened
 from diffjoint.state import Draws, JointSpace, JointState, Masks, Observation, one_mask
 from diffjoint.table import NOT_TICKED, Schema, Table
 from diffjoint.wrap import Wrapped
@@ -28,14 +24,20 @@ BELIEF, EXPECTATION = "belief.", "expectation."
 """What the names of their arrays begin with."""
 FIRST_MASK = 1_000
 """Streams of random numbers below this belong to fit."""
+WITHOUT_TORCH = ("auto", "cpu")
+"""Devices that are there whatever torch says."""
 
 
 @dataclass(frozen=True)
 class Model:
     """All that was learnt; without a denoiser as long as none was needed.
 
+    It holds no tensor: torch is loaded when something is drawn.
+
     Attributes
     ----------
+    denoiser : dict of arrays or None
+        Weights by name.
     shares : array of shape (n_columns,), optional
         How far from what is expected draws are left, see :mod:`diffjoint.sharpen`.
     """
@@ -43,11 +45,12 @@ class Model:
     space: JointSpace
     settings: Settings
     seed: int
-    denoiser: Denoiser | None
+    denoiser: Arrays | None
     clusters: Clusters
     belief: Belief | None = None
     expectation: Expectation | Wrapped | None = None
     shares: Values | None = None
+    device: str = "auto"
 
     def draws(
         self,
@@ -58,21 +61,20 @@ class Model:
         masks: Masks | None = None,
     ) -> Iterator[Draws]:
         """Conditional draws of the incomplete rows, block by block, under masks if given."""
-        if self.denoiser is None:
-            raise InputError(
-                "Draws need diffjoint's own model of the values; this imputer was fitted with "
-                "imputer=..., whose values do not vary. Fit with imputer=None to sample."
-            )
-        blocks = conditional_sample(
+        from diffjoint.diffusion import draw
+        from diffjoint.sharpen import sharpened
+
+        assert self.denoiser is not None, "draws are asked for once there is a denoiser"
+        blocks = draw(
             self.denoiser,
             observation,
             self.space,
-            replace(self.settings, n_draws=len(draws)),
-            stream=0,
+            self.settings,
+            draws,
+            device=self.device,
             memory_limit=memory_limit,
             progress=progress,
             masks=masks,
-            first_draw=draws.start,
         )
         if self.shares is None or (self.shares == 1.0).all() or self.expectation is None:
             return blocks
@@ -132,13 +134,13 @@ class Model:
 
     def arrays(self) -> Arrays:
         """All that was learnt, as plain arrays; :func:`model_from` makes the model from them."""
-        if self.denoiser is None or isinstance(self.expectation, Wrapped):
+        if isinstance(self.expectation, Wrapped):
             raise InputError(
                 "An imputer around another one cannot be saved: that would take pickle, which "
                 "runs code when it is read. Fit with imputer=None to save, or fit again where it "
                 "is needed."
             )
-        arrays = {"clusters": self.clusters, **weights(self.denoiser)}
+        arrays = {"clusters": self.clusters, **(self.denoiser or {})}
         if self.shares is not None:
             arrays["shares"] = self.shares
         for prefix, part in ((BELIEF, self.belief), (EXPECTATION, self.expectation)):
@@ -148,18 +150,20 @@ class Model:
 
 
 def model_from(
-    arrays: Arrays, space: JointSpace, settings: Settings, seed: int, device: torch.device
+    arrays: Arrays, space: JointSpace, settings: Settings, seed: int, device: str
 ) -> Model:
-    """The model whose arrays these are."""
+    """The model whose arrays these are; without a denoiser if there is none among them."""
+    denoiser = {name: array for name, array in arrays.items() if name.startswith(DENOISER)}
     return Model(
         space,
         settings,
         seed,
-        denoiser_from(arrays, space.n_coordinates, settings, device),
+        denoiser or None,
         arrays["clusters"],
         belief_from(_named(arrays, BELIEF)),
         expectation_from(_named(arrays, EXPECTATION), space),
         arrays.get("shares"),
+        device,
     )
 
 
@@ -216,19 +220,12 @@ def joint_space(
     return JointSpace(schema, searched, settings.sigma_data, settings.is_amortised)
 
 
-def choose_device(name: str) -> torch.device:
-    """The device meant by a name; "auto" is CUDA where there is one."""
-    if name == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    try:
-        device = torch.device(name)
-        torch.empty(0, device=device)
-    except (RuntimeError, AssertionError, TypeError) as error:
-        raise InputError(
-            f"device must be 'auto' or a device that torch can use here; got {name!r} "
-            f"({str(error).splitlines()[0]})."
-        ) from error
-    return device
+def check_device(name: str) -> None:
+    """Raise unless torch can use a device; what is always there is not asked for."""
+    if name not in WITHOUT_TORCH:
+        from diffjoint.diffusion import choose_device
+
+        choose_device(name)
 
 
 def _mm_position(table: Table, schema: Schema, label: Hashable) -> int:

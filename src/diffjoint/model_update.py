@@ -10,13 +10,10 @@ from torch import Tensor
 
 from diffjoint.config import Settings
 from diffjoint.edm import Denoiser, denoising_loss, new_denoiser, training_sigmas
+from diffjoint.effort import TRAINING_UNITS, rows_per_epoch
 from diffjoint.errors import TrainingError
 from diffjoint.progress import Progress
 
-TRAINING_UNITS = 3
-"""A training row costs about three network passes: forward, and twice that backward."""
-BATCHES_PER_EPOCH = 25, 100
-"""Fewest and most batches of an epoch in which cells are hidden."""
 HELD_OUT, MOST_HELD_OUT = 10, 5_000
 """One row in so many is held out to see how well hidden cells come back; so many at most."""
 
@@ -106,11 +103,6 @@ def model_update(
     return Trained(denoiser.eval(), best_loss, epoch)
 
 
-def training_units(n_rows: int, settings: Settings) -> float:
-    """Rows through the network that :func:`model_update` takes at most, in forward passes."""
-    return TRAINING_UNITS * _rows_per_epoch(n_rows, settings) * settings.max_epochs
-
-
 def first_held_out(n_rows: int) -> int:
     """The first of the last rows, which a denoiser that learns from hidden cells is not taught."""
     return n_rows - min(n_rows // HELD_OUT, MOST_HELD_OUT)
@@ -129,7 +121,7 @@ class _Lesson:
         self.vectors, self.settings = vectors, settings
         self.generator, self.hiding = generator, hiding
         self.n_rows = first_held_out(len(vectors)) if hiding else len(vectors)
-        self.n_taught = _rows_per_epoch(len(vectors), settings)
+        self.n_taught = rows_per_epoch(len(vectors), settings)
         if hiding:
             first = self.n_rows if self.n_rows < len(vectors) else 0
             held_out = torch.arange(first, len(vectors), device=vectors.device)
@@ -177,14 +169,6 @@ class _Lesson:
         if self.hiding is None:
             return clean, sigma, noise
         return clean, sigma, noise, *self.hiding.pattern(rows, clean.shape[1], self.generator)
-
-
-def _rows_per_epoch(n_rows: int, settings: Settings) -> int:
-    """All rows; when cells are hidden, so many that an epoch of any table is worth its name."""
-    if not settings.is_amortised:
-        return n_rows
-    fewest, most = (n * settings.batch_size for n in BATCHES_PER_EPOCH)
-    return min(max(n_rows, fewest), most)
 
 
 def _scheduler(optimizer: torch.optim.Optimizer, settings: Settings) -> Callable[[float], object]:

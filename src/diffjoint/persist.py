@@ -22,6 +22,9 @@ from diffjoint.errors import FileError, InputError, ModelFileError
 
 FORMAT_VERSION = 1
 
+DENOISER = "denoiser."
+"""What the names of a denoiser's weights begin with."""
+
 Arrays = dict[str, NDArray[Any]]
 
 

@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diffjoint.arrays import Cells, Values
-from diffjoint.conditional_sample import conditional_sample, sampling_units
+from diffjoint.conditional_sample import conditional_sample
 from diffjoint.config import Settings
 from diffjoint.edm import Denoiser
+from diffjoint.effort import sampling_units
 from diffjoint.expect import learn_column
 from diffjoint.model_update import first_held_out
 from diffjoint.progress import Progress

@@ -10,11 +10,11 @@ from diffjoint.edm import (
     draw_keys,
     heun_step,
     keyed_normal,
-    n_network_passes,
     new_denoiser,
     sampling_sigmas,
     training_sigmas,
 )
+from diffjoint.effort import n_network_passes
 from diffjoint.keys import row_keys
 
 

@@ -1,7 +1,7 @@
 """The diffusion engine of Karras et al. (2022), in plain torch."""
 
 from diffjoint.edm.denoiser import Denoiser, new_denoiser
-from diffjoint.edm.heun import heun_step, n_network_passes
+from diffjoint.edm.heun import heun_step
 from diffjoint.edm.loss import denoising_loss
 from diffjoint.edm.noise import draw_keys, keyed_normal
 from diffjoint.edm.schedule import sampling_sigmas, training_sigmas
@@ -12,7 +12,6 @@ __all__ = [
     "draw_keys",
     "heun_step",
     "keyed_normal",
-    "n_network_passes",
     "new_denoiser",
     "sampling_sigmas",
     "training_sigmas",

@@ -22,11 +22,6 @@ def heun_step(denoiser: Denoise, vectors: Tensor, sigma: float, next_sigma: floa
     return vectors + (next_sigma - sigma) * (slope + next_slope) / 2
 
 
-def n_network_passes(n_steps: int) -> int:
-    """Network passes of ``n_steps`` Heun steps that end at zero noise."""
-    return 2 * n_steps - 1
-
-
 def _slope(denoiser: Denoise, vectors: Tensor, sigma: float) -> Tensor:
     level = torch.full((1, 1), sigma, device=vectors.device)
     cleaned: Tensor = denoiser(vectors, level)

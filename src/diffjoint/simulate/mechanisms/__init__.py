@@ -1,6 +1,7 @@
 """How cells get lost: by rates, by values of other columns, or as they do in life."""
 
-from diffjoint.simulate.mechanisms.base import MECHANISM_NAMES, Mechanism, MechanismName
+from diffjoint.config import MECHANISM_NAMES, MechanismName
+from diffjoint.simulate.mechanisms.base import Mechanism
 from diffjoint.simulate.mechanisms.life import LifeMechanism
 from diffjoint.simulate.mechanisms.logistic import LogisticMechanism
 from diffjoint.simulate.mechanisms.make import make_mechanism

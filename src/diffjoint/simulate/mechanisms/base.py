@@ -1,17 +1,12 @@
 """What every way of losing cells has in common."""
 
-from typing import Any, Literal, Protocol, get_args
+from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-LogisticName = Literal["mcar", "mar", "mnar"]
-LifeName = Literal["own-rates", "break-off", "blocks", "propensity", "survey"]
-MechanismName = Literal[LogisticName, LifeName]
-
-MECHANISM_NAMES: tuple[str, ...] = get_args(MechanismName)
-"""The name of every mechanism."""
+from diffjoint.config import MechanismName
 
 
 class Mechanism(Protocol):

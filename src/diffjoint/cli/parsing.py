@@ -1,0 +1,128 @@
+"""What the texts of options mean. Nothing is loaded to find that out."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from diffjoint.config import (
+    DEFAULT_DETECTOR,
+    DETECTOR_NAMES,
+    PRESETS,
+    check_choice,
+    settings_for,
+    settings_types,
+)
+from diffjoint.errors import InputError
+
+
+def parse_rate(text: str) -> float:
+    """Read a loss rate."""
+    try:
+        return float(text)
+    except ValueError as error:
+        raise InputError(
+            f"--loss-rate takes a rate such as 0.1, or a column and its rate such as income=0.1; "
+            f"got {text!r}."
+        ) from error
+
+
+def parse_rules(rules: list[str] | None) -> dict[str, str] | None:
+    """Read rules by column."""
+    read: dict[str, str] = {}
+    for text in rules or []:
+        column, rule = split_column(text)
+        if not column:
+            raise InputError(
+                "--rule takes a column, a colon and its condition, such as 'spouse_age: married "
+                f'== "yes"\'; got {text!r}.'
+            )
+        if column in read:
+            raise InputError(
+                f"--rule is given twice for {column!r}. Join the two by and, or by or."
+            )
+        read[column] = rule
+    return read or None
+
+
+def parse_codes(codes: list[str] | None) -> dict[str, Any] | None:
+    """Codes by column; those without a column, which hold in all, beside them."""
+    read: dict[str, Any] = {}
+    for text in codes or []:
+        column, pair = split_column(text)
+        code, reason = split_pair("--code", pair)
+        check_choice(f"The reason in --code {text!r}", reason.strip(), ("meaningful", "lost"))
+        place = read.setdefault(column, {}) if column else read
+        place[code.strip()] = reason.strip()
+    return read or None
+
+
+def parse_bounds(texts: list[str] | None) -> dict[str, tuple[Any, Any]] | None:
+    """Limits by column; an empty side is open."""
+    read = {}
+    for text in texts or []:
+        name, limits = split_pair("--bounds", text)
+        low, colon, high = limits.partition(":")
+        if not colon:
+            raise InputError(
+                f"--bounds takes a column and its limits, such as age=0:120, age=0: or age=:120; "
+                f"got {text!r}."
+            )
+        sides = [parse_value(side.strip()) if side.strip() else None for side in (low, high)]
+        read[name] = (sides[0], sides[1])
+    return read or None
+
+
+def split_column(text: str) -> tuple[str, str]:
+    """What stands before and after the first colon; a name with a colon is in backticks."""
+    quoted = re.fullmatch(r"\s*`([^`]*)`\s*:(.*)", text, re.DOTALL)
+    column, colon, rest = (quoted[1], ":", quoted[2]) if quoted else text.partition(":")
+    return (column.strip(), rest.strip()) if colon else ("", text.strip())
+
+
+def parse_setting(text: str) -> tuple[str, Any]:
+    """Read a setting of the method and its value."""
+    name, value = split_pair("--set", text)
+    kinds = settings_types()
+    if name not in kinds:
+        raise InputError(f"--set names {name!r}; there is {', '.join(kinds)}.")
+    return name, parse_value(value)
+
+
+def parse_value(text: str) -> Any:
+    """Read a truth value or a number; what is neither stays text."""
+    words: dict[str, bool] = {"true": True, "false": False}
+    if text.lower() in words:
+        return words[text.lower()]
+    readers: tuple[Callable[[str], Any], ...] = (int, float)
+    for reader in readers:
+        try:
+            return reader(text)
+        except ValueError:
+            continue
+    return text
+
+
+def split_pair(option: str, text: str) -> tuple[str, str]:
+    """Split NAME=VALUE at its last equals sign."""
+    name, equals, value = text.rpartition("=")
+    if not equals:
+        raise InputError(f"{option} takes NAME=VALUE; got {text!r}.")
+    return name, value
+
+
+def check_method(preset: str, detector: str, settings: list[str] | None) -> None:
+    """Raise, before anything is read, if a preset, detector or setting does not exist."""
+    check_choice("preset", preset, tuple(PRESETS))
+    check_choice("detector", detector, DETECTOR_NAMES)
+    for text in settings or []:
+        parse_setting(text)
+
+
+def check_checkable(preset: str, detector: str, settings: list[str] | None) -> None:
+    """Find out now, not after the work, that there are no values to check."""
+    chosen = settings_for(preset, **dict(parse_setting(text) for text in settings or []))
+    if detector != DEFAULT_DETECTOR or not chosen.is_amortised:
+        raise InputError(
+            "--self-check is for values that need no draws. --detector paper, --preset paper and "
+            "--set sampler=inpaint draw them: leave out one or the other."
+        )
