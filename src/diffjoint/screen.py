@@ -3,27 +3,51 @@
 A model of each column that sees every other column costs the square of their number. Most columns
 of a wide table say nothing about a given one. So each model sees the few that do: those whose
 values go with its target, and those that are missing along with it. Both are asked, so that many
-columns that are missing together do not crowd out the one that decides over all of them.
+columns that are missing together do not crowd out the one that decides over all of them. And those
+that say what the strongest leave open are seen, too, so that many that say the same leave room.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from diffjoint.arrays import Cells, Places, Values
+from diffjoint.arrays import Places, Values
 
 N_BINS = 12
 """Bins of a number; levels of a category, of which the rarer ones are one bin."""
-MOST_ROWS = 5_000
-"""Rows that are looked at."""
-MOST_BY_VALUES, MOST_BY_GAPS = 20, 12
-"""Columns that a model sees for what they hold, and for what is missing in them."""
-BLOCK = 2**24
-"""Cells of the largest array at work."""
+FEWEST_ROWS, MOST_ROWS, MOST_CELLS = 500, 5_000, 2**24
+"""Rows that are looked at, fewer in wide tables: their bins are held in memory."""
+RIDGE = 10.0
+"""How much the strongest columns are held back from saying all there is to say."""
 
 Floats = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Most:
+    """How many columns a model sees, at most.
+
+    Attributes
+    ----------
+    strongest, left_open, gaps : int
+        For what they hold; for what they say beyond those; for what is missing in them.
+    """
+
+    strongest: int
+    left_open: int
+    gaps: int
+
+    @property
+    def together(self) -> int:
+        """All of them."""
+        return self.strongest + self.left_open + self.gaps
+
+
+WHO_IS_MISSING, WHAT_IT_HOLDS = Most(10, 6, 8), Most(20, 16, 6)
+"""Columns that say who is missing in a column, and what the column holds."""
 
 
 @dataclass(frozen=True)
@@ -44,99 +68,104 @@ class Screen:
     n_levels: NDArray[np.int64]
     rows: Places
 
-    @property
-    def is_needed(self) -> bool:
-        """Whether there are more columns than a model sees."""
-        return len(self.n_levels) - 1 > MOST_BY_VALUES + MOST_BY_GAPS
-
-    def beside(self, column: int) -> Places:
-        """All columns but one."""
-        return np.delete(np.arange(len(self.n_levels)), column)
-
-    def inputs(
-        self, targets: Values, columns: Places, gaps: Cells | None = None
-    ) -> dict[int, Places]:
-        """For each of some columns the other columns that its model sees, in their order.
+    def missing_along(self, column: int, *, by_gaps: bool = True) -> Places:
+        """The columns that say who is missing in one column, in their order.
 
         Parameters
         ----------
-        targets : array of shape (n_rows, len(columns))
-            What each model is to say, of all rows of the table; NaN where that is not known.
-        columns : int array
-            The columns the targets belong to; none is an input of its own model.
-        gaps : bool array of shape (n_rows, n_columns), optional
-            Missing cells; columns that are missing along with the target are seen, too.
+        by_gaps : bool
+            Whether columns count that are missing along with it.
         """
-        if not self.is_needed:
-            return {int(j): self.beside(int(j)) for j in columns}
-        targets = targets[np.ix_(self.rows, np.arange(targets.shape[1]))]
-        by_values = self.strength(targets)
-        by_gaps = None if gaps is None else _correlation(gaps[self.rows], targets)
-        chosen = {}
-        for place, j in enumerate(columns.tolist()):
-            found = _strongest(by_values[:, place], j, MOST_BY_VALUES)
-            if by_gaps is not None:
-                found |= _strongest(by_gaps[:, place], j, MOST_BY_GAPS)
-            chosen[j] = np.array(sorted(found), dtype=np.int64)
-        return chosen
+        target = np.isnan(self.values[self.rows, column])[:, None].astype(np.float64)
+        return self._inputs(column, target, WHO_IS_MISSING, by_gaps)
 
     def about(self, column: int) -> Places:
         """The columns that say something about what one column holds, in their order."""
-        if not self.is_needed:
-            return self.beside(column)
-        cells = self.values[self.rows, column]
-        targets = _indicators(cells, int(self.n_levels[column]))
-        by_values = self.strength(targets).sum(axis=1)
-        by_gaps = _correlation(np.isnan(self.values[self.rows]), targets).sum(axis=1)
-        found = _strongest(by_values, column, MOST_BY_VALUES)
-        found |= _strongest(by_gaps, column, MOST_BY_GAPS)
-        return np.array(sorted(found), dtype=np.int64)
+        targets = _indicators(self.values[self.rows, column], int(self.n_levels[column]))
+        return self._inputs(column, targets, WHAT_IT_HOLDS, by_gaps=True)
 
     def strength(self, targets: Values) -> Values:
-        """How much the values of each column say about each target.
+        """How much the values of each column say about some targets together.
 
-        The chi-squared statistic of the target's means in the column's bins, where the column is
+        The chi-squared statistic of the targets' means in the column's bins, where the column is
         observed, less what chance alone makes of it.
 
         Parameters
         ----------
         targets : array of shape (len(rows), n_targets)
+            With a mean of 0 and a variance of 1; NaN where not known.
 
         Returns
         -------
-        array of shape (n_columns, n_targets)
+        array of shape (n_columns,)
         """
         known = ~np.isnan(targets)
-        mean = np.nanmean(targets, axis=0) if len(targets) else np.zeros(targets.shape[1])
-        above = np.where(known, targets - mean, 0.0).astype(np.float32)
-        variance = np.maximum((above**2).sum(axis=0) / np.maximum(known.sum(axis=0), 1), 1e-12)
-        strength = np.empty((len(self.n_levels), targets.shape[1]))
-        size = max(1, BLOCK // max(1, N_BINS * len(self.rows)))
-        for start in range(0, len(self.n_levels), size):
-            block = np.arange(start, min(start + size, len(self.n_levels)))
-            bins = self._bins(block)
-            sums, counts = bins.T @ above, bins.T @ known.astype(np.float32)
-            by_bin = _by_column(sums**2 / np.maximum(counts, 1.0), len(block))
-            total = _by_column(sums, len(block)) ** 2
-            between = by_bin - total / np.maximum(_by_column(counts, len(block)), 1.0)
-            n_filled = _by_column((counts > 0).astype(np.float32), len(block))
-            strength[block] = between / variance - np.maximum(n_filled - 1, 0)
+        n_known = known[:, 0].astype(np.float32)
+        sums = self._bins.T @ np.where(known, targets, 0.0).astype(np.float32)
+        counts = self._bins.T @ n_known[:, None]
+        total = self._by_column(sums) ** 2 / np.maximum(self._by_column(counts), 1.0)
+        between = self._by_column(sums**2 / np.maximum(counts, 1.0)) - total
+        n_filled = self._by_column((counts > 0).astype(np.float32))
+        strength: Values = (between - np.maximum(n_filled - 1, 0)).sum(axis=1)
         return strength
 
-    def _bins(self, columns: Places) -> Floats:
-        """Indicators of the bins of some columns, shape (n_rows, len(columns) * N_BINS)."""
-        bins = np.zeros((len(self.rows), len(columns), N_BINS), dtype=np.float32)
-        for place, j in enumerate(columns.tolist()):
+    def _inputs(self, column: int, targets: Values, most: Most, by_gaps: bool) -> Places:
+        """The columns that a model of some targets sees: all of them in a narrow table."""
+        others = np.delete(np.arange(len(self.n_levels)), column)
+        if len(others) <= most.together:
+            return others
+        targets = _standard(targets)
+        found = _strongest(self.strength(targets), {column}, most.strongest)
+        left = _standard(self._left_open(targets, sorted(found)))
+        found |= _strongest(self.strength(left), {column} | found, most.left_open)
+        if by_gaps:
+            along = ((self._flags.T @ np.nan_to_num(targets)) ** 2).sum(axis=1)
+            found |= _strongest(along, {column}, most.gaps)
+        return np.array(sorted(found), dtype=np.int64)
+
+    def _left_open(self, targets: Values, columns: list[int]) -> Values:
+        """What is left of targets where the bins of some columns say what they can."""
+        places = (np.array(columns)[:, None] * N_BINS + np.arange(N_BINS)).ravel()
+        known = ~np.isnan(targets[:, 0])
+        bins = self._bins[np.ix_(known, places)]
+        goal = targets[known].astype(np.float32)
+        weights = np.linalg.solve(
+            bins.T @ bins + RIDGE * np.eye(len(places), dtype=np.float32), bins.T @ goal
+        )
+        left = np.full(targets.shape, np.nan)
+        left[known] = goal - bins @ weights
+        return left
+
+    @cached_property
+    def _bins(self) -> Floats:
+        """Indicators of the bins of all columns, shape (len(rows), n_columns * N_BINS)."""
+        n_columns = len(self.n_levels)
+        bins = np.zeros((len(self.rows), n_columns, N_BINS), dtype=np.float32)
+        for j in range(n_columns):
             codes = _codes(self.values[self.rows, j], int(self.n_levels[j]))
             there = np.flatnonzero(codes >= 0)
-            bins[there, place, codes[there]] = 1.0
+            bins[there, j, codes[there]] = 1.0
         return bins.reshape(len(self.rows), -1)
+
+    @cached_property
+    def _flags(self) -> Floats:
+        """Who is missing in each column, with a mean of 0 and a length of 1."""
+        flags = np.isnan(self.values[self.rows]).astype(np.float32)
+        flags -= flags.mean(axis=0)
+        length = np.maximum(np.sqrt((flags**2).sum(axis=0)), 1e-6)
+        return np.asarray(flags / length, dtype=np.float32)
+
+    def _by_column(self, cells: NDArray[np.floating[Any]]) -> Values:
+        """Sums over the bins of each column, shape (n_columns, n_targets)."""
+        sums: Values = cells.reshape(len(self.n_levels), N_BINS, -1).sum(axis=1, dtype=np.float64)
+        return sums
 
 
 def open_screen(values: Values, n_levels: NDArray[np.int64]) -> Screen:
     """Return the screen of a table: some of its rows, equally spaced."""
-    rows = np.linspace(0, len(values) - 1, min(len(values), MOST_ROWS)).astype(np.int64)
-    return Screen(values, n_levels, np.unique(rows))
+    fitting = MOST_CELLS // max(1, N_BINS * len(n_levels))
+    n_rows = min(len(values), int(np.clip(fitting, FEWEST_ROWS, MOST_ROWS)))
+    return Screen(values, n_levels, np.unique(np.linspace(0, len(values) - 1, n_rows, dtype=int)))
 
 
 def _codes(column: Values, n_levels: int) -> NDArray[np.int64]:
@@ -165,23 +194,16 @@ def _indicators(cells: Values, n_levels: int) -> Values:
     return bins[:, np.nansum(bins, axis=0) > 0]
 
 
-def _by_column(cells: NDArray[np.floating[Any]], n_columns: int) -> Values:
-    """Sums over the bins of each column, shape (n_columns, n_targets)."""
-    sums: Values = cells.reshape(n_columns, N_BINS, -1).sum(axis=1, dtype=np.float64)
-    return sums
-
-
-def _correlation(gaps: Cells, targets: Values) -> Values:
-    """Squared correlation of who is missing in each column with each target, times the rows."""
-    flags = gaps.astype(np.float32)
-    flags -= flags.mean(axis=0)
+def _standard(targets: Values) -> Values:
+    """Targets with a mean of 0 and a variance of 1 where they are known; 0 if they are constant."""
     known = ~np.isnan(targets)
-    above = np.where(known, targets - np.nanmean(targets, axis=0), 0.0).astype(np.float32)
-    scale = (flags**2).sum(axis=0)[:, None] * (above**2).sum(axis=0)[None, :]
-    together: Values = len(flags) * (flags.T @ above) ** 2 / np.maximum(scale, 1e-12)
-    return together
+    n_known = np.maximum(known.sum(axis=0), 1)
+    above = targets - np.where(known, targets, 0.0).sum(axis=0) / n_known
+    variance = (np.where(known, above, 0.0) ** 2).sum(axis=0) / n_known
+    standard: Values = above / np.sqrt(np.maximum(variance, 1e-12))
+    return standard
 
 
-def _strongest(strength: Values, own: int, most: int) -> set[int]:
-    order = np.argsort(-strength, kind="stable")
-    return set(order[order != own][:most].tolist())
+def _strongest(strength: Values, taken: set[int], most: int) -> set[int]:
+    order = [j for j in np.argsort(-strength, kind="stable").tolist() if j not in taken]
+    return set(order[:most])

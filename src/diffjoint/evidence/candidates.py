@@ -127,12 +127,12 @@ def find_candidates(
     enough = np.minimum(n_missing, len(gaps) - n_missing) >= FEWEST
     screen = open_screen(values, n_levels)
     features, folds = LossFeatures(values, n_levels, screen), folds_of(values, N_FOLDS)
-    inputs = screen.inputs(gaps.astype(float), np.flatnonzero(enough), gaps)
     signs = {}
     for j in range(values.shape[1]):
         if enough[j]:
-            beside = features.beside(j, inputs[j])
-            signs[j] = _look(values, gaps[:, j], n_levels, beside, folds, inputs[j], seed)
+            inputs = screen.missing_along(j)
+            beside = features.beside(j, inputs)
+            signs[j] = _look(values, gaps[:, j], n_levels, beside, folds, inputs, seed)
         tick()
     rates = n_missing / max(1, len(gaps))
     found = _decide(rates, signs, len(gaps), false_find_rate)

@@ -213,8 +213,7 @@ class _Table:
 
     def inputs(self, j: int, *, gaps: bool = True) -> Places:
         """Columns that say something about who is missing in one: by values, and by gaps."""
-        target = self.gaps[:, [j]].astype(float)
-        return self.screen.inputs(target, np.array([j]), self.gaps if gaps else None)[j]
+        return self.screen.missing_along(j, by_gaps=gaps)
 
     def view(self, j: int) -> View:
         """The values view of a column."""

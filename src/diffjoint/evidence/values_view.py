@@ -30,15 +30,15 @@ FEWEST_SHOWN, MOST_SHOWN = 1.2, 8.0
 """Cells of a row that trees are shown on average: at least, at most."""
 LOWEST_SHARE, HIGHEST_SHARE = 0.1, 0.5
 """The same as shares of the row, in tables of few columns."""
-ENOUGH_ROWS, MOST_COPIES = 12_000, 8
+ENOUGH_ROWS, MOST_COPIES = 8_000, 8
 """Rows to learn from: each row of a smaller table is shown several times, with other cells."""
-FIRST_ROWS, FIRST_ROUNDS = 6_000, 40
+FIRST_ROWS, FIRST_ROUNDS = 4_000, 25
 """Rows and rounds of a first, rough view, which tells who lends gaps."""
 LENT = 0.5
 """Share of the observed cells that trees are shown as if lost."""
 LEARNER: dict[str, Any] = {
-    "max_iter": 100,
-    "learning_rate": 0.1,
+    "max_iter": 60,
+    "learning_rate": 0.15,
     "max_leaf_nodes": 8,
     "l2_regularization": 1.0,
     "min_samples_leaf": 20,
