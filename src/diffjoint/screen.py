@@ -8,7 +8,6 @@ that say what the strongest leave open are seen, too, so that many that say the 
 """
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -46,7 +45,7 @@ class Most:
         return self.strongest + self.left_open + self.gaps
 
 
-WHO_IS_MISSING, WHAT_IT_HOLDS = Most(10, 6, 8), Most(20, 16, 6)
+WHO_IS_MISSING, WHAT_IT_HOLDS = Most(16, 8, 8), Most(20, 16, 6)
 """Columns that say who is missing in a column, and what the column holds."""
 
 
@@ -62,11 +61,17 @@ class Screen:
         Levels of categorical columns; 0 for numbers.
     rows : int array
         The rows that are looked at.
+    bins : array of shape (len(rows), n_columns * N_BINS)
+        Indicators of the bins of all columns.
+    flags : array of shape (len(rows), n_columns)
+        Who is missing in each column, with a mean of 0 and a length of 1.
     """
 
     values: Values
     n_levels: NDArray[np.int64]
     rows: Places
+    bins: Floats
+    flags: Floats
 
     def missing_along(self, column: int, *, by_gaps: bool = True) -> Places:
         """The columns that say who is missing in one column, in their order.
@@ -101,8 +106,8 @@ class Screen:
         """
         known = ~np.isnan(targets)
         n_known = known[:, 0].astype(np.float32)
-        sums = self._bins.T @ np.where(known, targets, 0.0).astype(np.float32)
-        counts = self._bins.T @ n_known[:, None]
+        sums = self.bins.T @ np.where(known, targets, 0.0).astype(np.float32)
+        counts = self.bins.T @ n_known[:, None]
         total = self._by_column(sums) ** 2 / np.maximum(self._by_column(counts), 1.0)
         between = self._by_column(sums**2 / np.maximum(counts, 1.0)) - total
         n_filled = self._by_column((counts > 0).astype(np.float32))
@@ -119,7 +124,7 @@ class Screen:
         left = _standard(self._left_open(targets, sorted(found)))
         found |= _strongest(self.strength(left), {column} | found, most.left_open)
         if by_gaps:
-            along = ((self._flags.T @ np.nan_to_num(targets)) ** 2).sum(axis=1)
+            along = ((self.flags.T @ np.nan_to_num(targets)) ** 2).sum(axis=1)
             found |= _strongest(along, {column}, most.gaps)
         return np.array(sorted(found), dtype=np.int64)
 
@@ -127,7 +132,7 @@ class Screen:
         """What is left of targets where the bins of some columns say what they can."""
         places = (np.array(columns)[:, None] * N_BINS + np.arange(N_BINS)).ravel()
         known = ~np.isnan(targets[:, 0])
-        bins = self._bins[np.ix_(known, places)]
+        bins = self.bins[np.ix_(known, places)]
         goal = targets[known].astype(np.float32)
         weights = np.linalg.solve(
             bins.T @ bins + RIDGE * np.eye(len(places), dtype=np.float32), bins.T @ goal
@@ -136,25 +141,6 @@ class Screen:
         left[known] = goal - bins @ weights
         return left
 
-    @cached_property
-    def _bins(self) -> Floats:
-        """Indicators of the bins of all columns, shape (len(rows), n_columns * N_BINS)."""
-        n_columns = len(self.n_levels)
-        bins = np.zeros((len(self.rows), n_columns, N_BINS), dtype=np.float32)
-        for j in range(n_columns):
-            codes = _codes(self.values[self.rows, j], int(self.n_levels[j]))
-            there = np.flatnonzero(codes >= 0)
-            bins[there, j, codes[there]] = 1.0
-        return bins.reshape(len(self.rows), -1)
-
-    @cached_property
-    def _flags(self) -> Floats:
-        """Who is missing in each column, with a mean of 0 and a length of 1."""
-        flags = np.isnan(self.values[self.rows]).astype(np.float32)
-        flags -= flags.mean(axis=0)
-        length = np.maximum(np.sqrt((flags**2).sum(axis=0)), 1e-6)
-        return np.asarray(flags / length, dtype=np.float32)
-
     def _by_column(self, cells: NDArray[np.floating[Any]]) -> Values:
         """Sums over the bins of each column, shape (n_columns, n_targets)."""
         sums: Values = cells.reshape(len(self.n_levels), N_BINS, -1).sum(axis=1, dtype=np.float64)
@@ -162,10 +148,33 @@ class Screen:
 
 
 def open_screen(values: Values, n_levels: NDArray[np.int64]) -> Screen:
-    """Return the screen of a table: some of its rows, equally spaced."""
+    """Return the screen of a table: some of its rows, equally spaced; none of a narrow table."""
     fitting = MOST_CELLS // max(1, N_BINS * len(n_levels))
     n_rows = min(len(values), int(np.clip(fitting, FEWEST_ROWS, MOST_ROWS)))
-    return Screen(values, n_levels, np.unique(np.linspace(0, len(values) - 1, n_rows, dtype=int)))
+    if len(n_levels) - 1 <= WHO_IS_MISSING.together:
+        n_rows = 0
+    rows = np.unique(np.linspace(0, max(len(values) - 1, 0), n_rows, dtype=int))
+    some = values[rows]
+    return Screen(values, n_levels, rows, _bins(some, n_levels), _flags(some))
+
+
+def _bins(values: Values, n_levels: NDArray[np.int64]) -> Floats:
+    """Indicators of the bins of all columns."""
+    n_rows, n_columns = values.shape
+    bins = np.zeros((n_rows, n_columns, N_BINS), dtype=np.float32)
+    for j in range(n_columns if n_rows else 0):
+        codes = _codes(values[:, j], int(n_levels[j]))
+        there = np.flatnonzero(codes >= 0)
+        bins[there, j, codes[there]] = 1.0
+    return bins.reshape(n_rows, n_columns * N_BINS)
+
+
+def _flags(values: Values) -> Floats:
+    """Who is missing in each column, with a mean of 0 and a length of 1."""
+    flags = np.isnan(values).astype(np.float32)
+    flags -= flags.sum(axis=0) / max(len(values), 1)
+    length = np.maximum(np.sqrt((flags**2).sum(axis=0)), 1e-6)
+    return np.asarray(flags / length, dtype=np.float32)
 
 
 def _codes(column: Values, n_levels: int) -> NDArray[np.int64]:

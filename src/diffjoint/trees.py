@@ -1,12 +1,13 @@
 """Boosted trees on rows with missing cells, kept as plain arrays."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields, replace
 from functools import cache, cached_property
 from typing import Any, TypeVar
 
 import numpy as np
+from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from threadpoolctl import ThreadpoolController
@@ -24,7 +25,9 @@ SMOOTHING = 10.0
 MOST_LEAVES = 16
 """Leaves of a tree: a bit for each fits into one small number per row."""
 MANY_ROWS = 30_000
-"""Rows from which on trees are grown side by side; for fewer, threads would mostly wait."""
+"""Rows from which on threads grow trees side by side; for fewer, they would mostly wait."""
+MANY_ITEMS = 12
+"""Columns of a table of fewer rows from which on they are shared among processes."""
 MOST_AT_ONCE = 8
 """Trees grown side by side: each takes memory of its own."""
 FEW_BINS = ((2_000, 32), (10_000, 64))
@@ -106,6 +109,10 @@ class Trees:
                     ruled_out |= goes_right
                 total[block, output] += leaves[_LEAF[ruled_out]]
         return total
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The arrays alone: what is made from them is made again where it is needed."""
+        return {name: getattr(self, name) for name in TREE_PARTS}
 
     @cached_property
     def _plan(self) -> list[tuple[int, list[tuple[int, float, bool, np.uint16]], Values]]:
@@ -235,19 +242,26 @@ def mean_of(several: Sequence[Trees]) -> Trees:
 
 
 def side_by_side(
-    grow_one: Callable[[Item], Grown], items: Iterable[Item], n_rows: int
+    grow_one: Callable[[Item], Grown], items: Sequence[Item], n_rows: int
 ) -> Iterator[Grown]:
-    """What is grown for each item, in their order.
+    """Grow something for each item, as many at a time as there are threads; in their order.
 
-    Each is grown by one thread, and as many at a time as there are threads: two threads at one tree
-    mostly wait for each other. Tables of few rows are quickest one after the other, and so is what
-    is grown inside of it.
+    Each is grown by one thread: two threads at one tree mostly wait for each other.
+
+    Notes
+    -----
+    Trees of few rows are mostly grown by Python, in which threads wait for each other as well. So
+    a table of few rows gets processes where there are enough items to make up for their start.
+    What is grown inside of it is grown one after the other.
     """
     n_threads = max((pool["num_threads"] for pool in _pools().select(**OPENMP).info()), default=1)
-    if n_rows < MANY_ROWS or n_threads == 1:
+    n_threads = min(n_threads, MOST_AT_ONCE, len(items))
+    if n_threads <= 1 or (n_rows < MANY_ROWS and len(items) < MANY_ITEMS):
         yield from map(grow_one, items)
         return
-    n_threads = min(n_threads, MOST_AT_ONCE)
+    if n_rows < MANY_ROWS:
+        yield from Parallel(n_threads, return_as="generator")(map(delayed(grow_one), items))
+        return
     with ThreadPoolExecutor(
         n_threads, initializer=lambda: _pools().limit(limits=1, **OPENMP)
     ) as pool:

@@ -166,10 +166,21 @@ def believable(
         columns make that believable. If not, its loss is what is to be expected from those.
     borne_out : float
         Share of the cells at the floor, at least, that must be lost for the losses beside them. So
-        much of the floor is loss, whatever other columns lose.
+        much of the floor is loss, whatever other columns lose; but not of a floor that no column
+        can lose.
+
+    Examples
+    --------
+    >>> prior = Prior(-2.0, 0.5)
+    >>> believable(0.0, True, prior), round(believable(-0.9, True, prior, borne_out=0.9), 2)
+    (-1.25, -1.01)
+    >>> believable(2.0, True, prior, borne_out=0.9)
+    -1.25
     """
     if prior is None:
         return floor if is_sharp else None
+    if is_sharp and is_far_beyond(floor, prior):
+        return prior.highest
     if is_sharp:
         return max(min(floor, prior.highest), floor + float(np.log(max(borne_out, TINY))))
     return prior.below(floor)
