@@ -10,7 +10,7 @@ from rich.console import Console
 from diffjoint import SelectiveImputer
 from diffjoint.config import settings_for
 from diffjoint.effort import evidence_units, fit_units, value_units
-from diffjoint.evidence import n_folds_of_all
+from diffjoint.evidence import n_folds_alone
 from diffjoint.progress import ProgressBar, Scaled, progress_bar
 from tests.conftest import FEW_CELLS, TINY, TINY_INPAINT
 
@@ -166,7 +166,7 @@ def test_time_left_is_right_within_a_third_after_a_tenth_of_the_work(n_rows, evi
     bar = ProgressBar(Console(file=io.StringIO()), clock=lambda: now[0])
     bar.begin(fit_units(table, table, settings, by_evidence=True, n_passes=1))
     steps = [
-        (n_folds_of_all(n_rows, 3), evidence, Scaled(bar, evidence_units(table, settings)), 1),
+        (n_folds_alone(n_rows, 3), evidence, Scaled(bar, evidence_units(table, settings)), 1),
         (table.n_columns, values, Scaled(bar, value_units(table, table, settings)), 1),
     ]
     everything = evidence + values

@@ -7,6 +7,7 @@ columns that are missing together do not crowd out the one that decides over all
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -82,15 +83,22 @@ class Screen:
 
     def about(self, column: int) -> Places:
         """The columns that say something about what one column holds, in their order."""
-        if not self.is_needed:
-            return self.beside(column)
-        cells = self.values[self.rows, column]
-        targets = _indicators(cells, int(self.n_levels[column]))
-        by_values = self.strength(targets).sum(axis=1)
-        by_gaps = _correlation(np.isnan(self.values[self.rows]), targets).sum(axis=1)
-        found = _strongest(by_values, column, MOST_BY_VALUES)
-        found |= _strongest(by_gaps, column, MOST_BY_GAPS)
-        return np.array(sorted(found), dtype=np.int64)
+        return self._about_all[column] if self.is_needed else self.beside(column)
+
+    @cached_property
+    def _about_all(self) -> list[Places]:
+        """What :meth:`about` says of every column: far cheaper together than one by one."""
+        gaps, found = self._all_codes < 0, []
+        for block in self._blocks():
+            targets = [_indicators(self.values[self.rows, j], int(self.n_levels[j])) for j in block]
+            ends = np.cumsum([target.shape[1] for target in targets])[:-1]
+            by_values = np.split(self.strength(np.hstack(targets)), ends, axis=1)
+            by_gaps = np.split(_correlation(gaps, np.hstack(targets)), ends, axis=1)
+            for j, values, missing in zip(block.tolist(), by_values, by_gaps, strict=True):
+                chosen = _strongest(values.sum(axis=1), j, MOST_BY_VALUES)
+                chosen |= _strongest(missing.sum(axis=1), j, MOST_BY_GAPS)
+                found.append(np.array(sorted(chosen), dtype=np.int64))
+        return found
 
     def strength(self, targets: Values) -> Values:
         """How much the values of each column say about each target.
@@ -106,31 +114,37 @@ class Screen:
         -------
         array of shape (n_columns, n_targets)
         """
-        known = ~np.isnan(targets)
-        mean = np.nanmean(targets, axis=0) if len(targets) else np.zeros(targets.shape[1])
-        above = np.where(known, targets - mean, 0.0).astype(np.float32)
-        variance = np.maximum((above**2).sum(axis=0) / np.maximum(known.sum(axis=0), 1), 1e-12)
+        above, known = _standard(targets), (~np.isnan(targets)).astype(np.float32)
         strength = np.empty((len(self.n_levels), targets.shape[1]))
-        size = max(1, BLOCK // max(1, N_BINS * len(self.rows)))
-        for start in range(0, len(self.n_levels), size):
-            block = np.arange(start, min(start + size, len(self.n_levels)))
+        for block in self._blocks():
             bins = self._bins(block)
-            sums, counts = bins.T @ above, bins.T @ known.astype(np.float32)
+            sums, counts = bins.T @ above, bins.T @ known
             by_bin = _by_column(sums**2 / np.maximum(counts, 1.0), len(block))
             total = _by_column(sums, len(block)) ** 2
             between = by_bin - total / np.maximum(_by_column(counts, len(block)), 1.0)
             n_filled = _by_column((counts > 0).astype(np.float32), len(block))
-            strength[block] = between / variance - np.maximum(n_filled - 1, 0)
+            strength[block] = between - np.maximum(n_filled - 1, 0)
         return strength
+
+    def _blocks(self) -> list[Places]:
+        """Columns in parts whose bins are not too many for an array."""
+        size = max(1, BLOCK // max(1, N_BINS * len(self.rows)))
+        places = np.arange(len(self.n_levels))
+        return [places[start : start + size] for start in range(0, len(places), size)]
 
     def _bins(self, columns: Places) -> Floats:
         """Indicators of the bins of some columns, shape (n_rows, len(columns) * N_BINS)."""
-        bins = np.zeros((len(self.rows), len(columns), N_BINS), dtype=np.float32)
-        for place, j in enumerate(columns.tolist()):
-            codes = _codes(self.values[self.rows, j], int(self.n_levels[j]))
-            there = np.flatnonzero(codes >= 0)
-            bins[there, place, codes[there]] = 1.0
-        return bins.reshape(len(self.rows), -1)
+        bins = self._all_codes[:, columns, None] == np.arange(N_BINS, dtype=np.int8)
+        flags: Floats = bins.astype(np.float32).reshape(len(self.rows), -1)
+        return flags
+
+    @cached_property
+    def _all_codes(self) -> NDArray[np.int8]:
+        """The bin of each cell, shape (n_rows, n_columns); -1 where missing."""
+        codes = np.empty((len(self.rows), len(self.n_levels)), dtype=np.int8)
+        for j, n_levels in enumerate(self.n_levels.tolist()):
+            codes[:, j] = _codes(self.values[self.rows, j], n_levels)
+        return codes
 
 
 def open_screen(values: Values, n_levels: NDArray[np.int64]) -> Screen:
@@ -175,11 +189,22 @@ def _correlation(gaps: Cells, targets: Values) -> Values:
     """Squared correlation of who is missing in each column with each target, times the rows."""
     flags = gaps.astype(np.float32)
     flags -= flags.mean(axis=0)
-    known = ~np.isnan(targets)
-    above = np.where(known, targets - np.nanmean(targets, axis=0), 0.0).astype(np.float32)
+    above = _standard(targets)
     scale = (flags**2).sum(axis=0)[:, None] * (above**2).sum(axis=0)[None, :]
     together: Values = len(flags) * (flags.T @ above) ** 2 / np.maximum(scale, 1e-12)
     return together
+
+
+def _standard(targets: Values) -> Floats:
+    """Targets in standard deviations from their means, whatever their unit; 0 if not known."""
+    known = ~np.isnan(targets)
+    n_known = np.maximum(known.sum(axis=0), 1)
+    largest = np.max(np.abs(targets), axis=0, where=known, initial=0.0)
+    shares = np.where(known, targets, 0.0) / np.where(largest > 0, largest, 1.0)
+    above = np.where(known, shares - shares.sum(axis=0) / n_known, 0.0)
+    scale = np.sqrt((above**2).sum(axis=0) / n_known)
+    standard: Floats = (above / np.where(scale > 0, scale, 1.0)).astype(np.float32)
+    return standard
 
 
 def _strongest(strength: Values, own: int, most: int) -> set[int]:

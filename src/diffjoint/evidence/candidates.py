@@ -125,12 +125,12 @@ def find_candidates(
     values, gaps = values[chosen], gaps[chosen]
     n_missing = gaps.sum(axis=0)
     enough = np.minimum(n_missing, len(gaps) - n_missing) >= FEWEST
-    screen = open_screen(values, n_levels)
-    features, folds = LossFeatures(values, n_levels, screen), folds_of(values, N_FOLDS)
-    inputs = screen.inputs(gaps.astype(float), np.flatnonzero(enough), gaps)
+    screen, folds = open_screen(values, n_levels), folds_of(values, N_FOLDS)
+    features = LossFeatures(values, n_levels, screen) if enough.any() else None
+    inputs = screen.inputs(gaps[:, enough].astype(float), np.flatnonzero(enough), gaps)
     signs = {}
     for j in range(values.shape[1]):
-        if enough[j]:
+        if features is not None and enough[j]:
             beside = features.beside(j, inputs[j])
             signs[j] = _look(values, gaps[:, j], n_levels, beside, folds, inputs[j], seed)
         tick()
