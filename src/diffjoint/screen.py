@@ -135,7 +135,7 @@ class Screen:
     def _bins(self, columns: Places) -> Floats:
         """Indicators of the bins of some columns, shape (n_rows, len(columns) * N_BINS)."""
         bins = self._all_codes[:, columns, None] == np.arange(N_BINS, dtype=np.int8)
-        flags: Floats = bins.astype(np.float32).reshape(len(self.rows), -1)
+        flags: Floats = bins.astype(np.float32).reshape(len(self.rows), N_BINS * len(columns))
         return flags
 
     @cached_property
@@ -181,14 +181,14 @@ def _indicators(cells: Values, n_levels: int) -> Values:
 
 def _by_column(cells: NDArray[np.floating[Any]], n_columns: int) -> Values:
     """Sums over the bins of each column, shape (n_columns, n_targets)."""
-    sums: Values = cells.reshape(n_columns, N_BINS, -1).sum(axis=1, dtype=np.float64)
+    sums: Values = cells.reshape(n_columns, N_BINS, cells.shape[1]).sum(axis=1, dtype=np.float64)
     return sums
 
 
 def _correlation(gaps: Cells, targets: Values) -> Values:
     """Squared correlation of who is missing in each column with each target, times the rows."""
     flags = gaps.astype(np.float32)
-    flags -= flags.mean(axis=0)
+    flags -= flags.sum(axis=0) / max(1, len(flags))
     above = _standard(targets)
     scale = (flags**2).sum(axis=0)[:, None] * (above**2).sum(axis=0)[None, :]
     together: Values = len(flags) * (flags.T @ above) ** 2 / np.maximum(scale, 1e-12)
