@@ -4,6 +4,7 @@ import sys
 from types import ModuleType, SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 from rich.console import Console
 
@@ -104,6 +105,36 @@ def test_the_work_announced_is_the_work_done(survey, monkeypatch):
     imputer.sample(survey, 2)
     assert listener.phases[2:] == ["learning to draw", "drawing"]
     assert listener.done == sum(listener.totals)
+
+
+def gated(together):
+    """Two answers that a gate skips; a tenth of the rows loses cells, all at once or one by one."""
+    rng = np.random.default_rng(0)
+    n_rows = 600
+    table = pd.DataFrame(rng.normal(size=(n_rows, 6)), columns=list("abcdef"))
+    table["gate"] = rng.random(n_rows) < 0.5
+    table.loc[table["gate"], ["a", "b"]] = np.nan
+    refuses = rng.random((n_rows, 1 if together else 6)) < 0.1
+    table[list("abcdef")] = table[list("abcdef")].mask(np.broadcast_to(refuses, (n_rows, 6)))
+    return table
+
+
+@pytest.mark.parametrize("together", [False, True], ids=["one by one", "together"])
+@pytest.mark.parametrize("sampler", ["amortised", "inpaint"])
+@pytest.mark.filterwarnings("ignore:Cells get lost together:diffjoint.errors.UntypicalWarning")
+def test_masks_learnt_in_turn_are_announced_where_that_is_work(sampler, together, monkeypatch):
+    """Where cells get lost together, one number decides on a row, and nothing is learnt for it."""
+    listener, table = Listener(), gated(together)
+    monkeypatch.setattr("diffjoint.imputer.Silence", lambda: listener)
+    options = TINY if sampler == "amortised" else TINY_INPAINT
+    imputer = SelectiveImputer(["a", "b"], **options, random_state=0).fit(table)
+    assert imputer._model.belief.evidence.leans_on_values == together
+    assert listener.done == pytest.approx(sum(listener.totals))
+    in_turn = "which cells are skipped together"
+    assert (in_turn in listener.phases) == (sampler == "inpaint" and not together)
+    imputer.sample(table, 2)
+    assert listener.done == pytest.approx(sum(listener.totals))
+    assert listener.phases.count(in_turn) == (0 if together else 1)
 
 
 def test_training_for_a_saved_model_is_announced(survey, tmp_path, monkeypatch):

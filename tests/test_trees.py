@@ -13,6 +13,7 @@ from diffjoint.trees import (
     constant,
     grow,
     mean_of,
+    n_bins_for,
     pack_trees,
     side_by_side,
     unpack_trees,
@@ -82,6 +83,32 @@ def test_a_row_gets_the_same_in_every_block():
     together = trees.predict(features)
     np.testing.assert_array_equal(together[-60:], trees.predict(features[-60:]))
     assert len(trees.predict(features[:0])) == 0
+
+
+def test_trees_find_their_features_in_whole_rows():
+    """Whatever the other cells hold, and in whatever order the features stand there."""
+    features, target, n_levels = table(600)
+    learner = HistGradientBoostingRegressor(max_leaf_nodes=8, max_iter=10)
+    inputs = np.array([5, 0, 7, 2])
+    trees = grow(learner, features, target, n_levels, inputs)
+    rows = np.random.default_rng(1).normal(size=(600, 9))
+    rows[:, inputs] = features
+    expected = trees.sums(features)
+    assert len(np.unique(expected)) > 10
+    np.testing.assert_array_equal(trees.predict(rows), expected)
+    np.testing.assert_array_equal(trees.logit(rows), expected[:, 0])
+    for again in (unpack_trees(pack_trees([trees]))[0], mean_of([trees, trees])):
+        np.testing.assert_array_equal(again.inputs, inputs)
+        np.testing.assert_allclose(again.predict(rows), expected)
+
+
+@pytest.mark.parametrize(("n_rows", "n_bins"), [(2_000, 32), (2_001, 64), (10_001, 255)])
+def test_numbers_of_small_tables_are_told_apart_less_finely(n_rows, n_bins):
+    assert n_bins_for(n_rows) == n_bins
+    numbers = np.arange(float(n_rows))[:, None]
+    learner = HistGradientBoostingRegressor(max_leaf_nodes=2, max_iter=1)
+    grow(learner, numbers, numbers[:, 0], np.zeros(1, int), np.arange(1))
+    assert learner._bin_mapper.n_bins - 1 == n_bins
 
 
 def test_larger_trees_are_refused():
