@@ -1,9 +1,10 @@
 """The evidence detector inside the imputer."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from diffjoint import SelectiveImputer, load
+from diffjoint import SelectiveImputer, detect, load
 from diffjoint.errors import InputError, UntypicalWarning
 from diffjoint.metrics import mm_scores
 from diffjoint.simulate import household_survey
@@ -67,6 +68,39 @@ def test_sampled_masks_vary_and_agree(world, fitted):
     assert np.mean(together) > 0.95
     masks = [table.isna().to_numpy() for table in tables]
     assert any((mask != masks[0]).any() for mask in masks[1:])
+
+
+def test_fit_learns_nothing_that_only_draws_need(world, monkeypatch):
+    """Masks are learnt in turn when draws are first asked for, once, and calls stay the same."""
+    learnt, survey = [], world.observed_table
+    usual = detect.learn_in_turn
+
+    def count(*args, **options):
+        learnt.append(1)
+        return usual(*args, **options)
+
+    monkeypatch.setattr(detect, "learn_in_turn", count)
+    imputer = SelectiveImputer(
+        world.mm_columns, column_kinds=world.column_kinds, random_state=0, **TINY
+    ).fit(survey)
+    before = imputer.predict_mm_proba(survey)
+    imputer.transform(survey)
+    assert imputer._model.belief.evidence.in_turn == {}
+    assert learnt == []
+    first = imputer.sample(survey, 2)
+    evidence = imputer._model.belief.evidence
+    assert list(evidence.in_turn) == list(evidence.columns)
+    pd.testing.assert_frame_equal(imputer.predict_mm_proba(survey), before)
+    for one, other in zip(imputer.sample(survey, 2), first, strict=True):
+        pd.testing.assert_frame_equal(one, other)
+    assert learnt == [1]
+
+
+def test_masks_are_drawn_the_same_whichever_way_the_table_was_sorted(world, fitted):
+    survey = world.observed_table.sample(frac=1, random_state=0)
+    turned = SelectiveImputer(**fitted.get_params()).fit(survey)
+    one, other = (i.sample(world.observed_table, 1)[0] for i in (fitted, turned))
+    pd.testing.assert_frame_equal(one.isna(), other.isna())
 
 
 def test_a_loss_rate_can_be_given_by_column(world, fitted):

@@ -4,13 +4,14 @@ import sys
 from types import ModuleType, SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 from rich.console import Console
 
 from diffjoint import SelectiveImputer
 from diffjoint.config import settings_for
 from diffjoint.effort import evidence_units, fit_units, value_units
-from diffjoint.evidence import n_folds_of_all
+from diffjoint.evidence import n_folds_alone
 from diffjoint.progress import ProgressBar, Scaled, progress_bar
 from tests.conftest import FEW_CELLS, TINY, TINY_INPAINT
 
@@ -106,6 +107,36 @@ def test_the_work_announced_is_the_work_done(survey, monkeypatch):
     assert listener.done == sum(listener.totals)
 
 
+def gated(together):
+    """Two answers that a gate skips; a tenth of the rows loses cells, all at once or one by one."""
+    rng = np.random.default_rng(0)
+    n_rows = 600
+    table = pd.DataFrame(rng.normal(size=(n_rows, 6)), columns=list("abcdef"))
+    table["gate"] = rng.random(n_rows) < 0.5
+    table.loc[table["gate"], ["a", "b"]] = np.nan
+    refuses = rng.random((n_rows, 1 if together else 6)) < 0.1
+    table[list("abcdef")] = table[list("abcdef")].mask(np.broadcast_to(refuses, (n_rows, 6)))
+    return table
+
+
+@pytest.mark.parametrize("together", [False, True], ids=["one by one", "together"])
+@pytest.mark.parametrize("sampler", ["amortised", "inpaint"])
+@pytest.mark.filterwarnings("ignore:Cells get lost together:diffjoint.errors.UntypicalWarning")
+def test_masks_learnt_in_turn_are_announced_where_that_is_work(sampler, together, monkeypatch):
+    """Where cells get lost together, one number decides on a row, and nothing is learnt for it."""
+    listener, table = Listener(), gated(together)
+    monkeypatch.setattr("diffjoint.imputer.Silence", lambda: listener)
+    options = TINY if sampler == "amortised" else TINY_INPAINT
+    imputer = SelectiveImputer(["a", "b"], **options, random_state=0).fit(table)
+    assert imputer._model.belief.evidence.leans_on_values == together
+    assert listener.done == pytest.approx(sum(listener.totals))
+    in_turn = "which cells are skipped together"
+    assert (in_turn in listener.phases) == (sampler == "inpaint" and not together)
+    imputer.sample(table, 2)
+    assert listener.done == pytest.approx(sum(listener.totals))
+    assert listener.phases.count(in_turn) == (0 if together else 1)
+
+
 def test_training_for_a_saved_model_is_announced(survey, tmp_path, monkeypatch):
     imputer = SelectiveImputer(["age"], **TINY, random_state=0).fit(survey)
     listener = Listener()
@@ -166,7 +197,7 @@ def test_time_left_is_right_within_a_third_after_a_tenth_of_the_work(n_rows, evi
     bar = ProgressBar(Console(file=io.StringIO()), clock=lambda: now[0])
     bar.begin(fit_units(table, table, settings, by_evidence=True, n_passes=1))
     steps = [
-        (n_folds_of_all(n_rows, 3), evidence, Scaled(bar, evidence_units(table, settings)), 1),
+        (n_folds_alone(n_rows, 3), evidence, Scaled(bar, evidence_units(table, settings)), 1),
         (table.n_columns, values, Scaled(bar, value_units(table, table, settings)), 1),
     ]
     everything = evidence + values

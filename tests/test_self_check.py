@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from sklearn.impute import SimpleImputer
 
-from diffjoint import SelectiveImputer, SelfCheck, self_check
+from diffjoint import SelectiveImputer, SelfCheck, detect, self_check
 from diffjoint.detect import learn_evidence
 from diffjoint.errors import InputError
 from diffjoint.progress import Silence
@@ -244,14 +244,18 @@ def test_evidence_is_learnt_anew_once_and_not_for_draws(checked, monkeypatch):
     imputer, table, _ = checked
     learnt = []
 
-    def count(observation, space, loss_rate, seed, progress, *, for_draws):
-        learnt.append((seed, for_draws))
+    def count(observation, space, loss_rate, seed, progress):
+        learnt.append(seed)
+        return learn_evidence(observation, space, loss_rate, seed, progress)
+
+    def never(*args, **options):
+        raise AssertionError("nothing is drawn")
 
     monkeypatch.setattr(self_check, "learn_evidence", count)
+    monkeypatch.setattr(detect, "learn_in_turn", never)
     assert isinstance(imputer.self_check(table), SelfCheck)
     assert len(learnt) == 1
-    assert learnt[0][0] != imputer._model.seed
-    assert not learnt[0][1]
+    assert learnt[0] != imputer._model.seed
 
 
 @pytest.mark.parametrize("known", [None, "labels"])

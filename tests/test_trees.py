@@ -13,10 +13,13 @@ from diffjoint.trees import (
     constant,
     grow,
     mean_of,
+    n_bins_for,
     pack_trees,
     side_by_side,
     unpack_trees,
 )
+
+INPUTS = np.arange(4)
 
 
 def table(n, seed=0):
@@ -51,7 +54,7 @@ def test_sums_are_those_of_walking_the_trees_bit_for_bit(n_leaves, n_classes):
     if n_classes:
         learner = HistGradientBoostingClassifier(**options)
         target = np.digitize(target, np.quantile(target, np.arange(1, n_classes) / n_classes))
-    trees = grow(learner, features, target, n_levels)
+    trees = grow(learner, features, target, n_levels, INPUTS)
     np.testing.assert_array_equal(trees.predict(features[:80]), walked(trees, features[:80]))
 
 
@@ -63,7 +66,7 @@ def test_the_mean_of_several_trees_says_their_mean(n_classes):
         learner, target = HistGradientBoostingClassifier, np.digitize(target, [1, 3])
     options = {"max_leaf_nodes": 6, "max_features": 0.5}
     several = [
-        grow(learner(**options, max_iter=n, random_state=n), features, target, n_levels)
+        grow(learner(**options, max_iter=n, random_state=n), features, target, n_levels, INPUTS)
         for n in (2, 5, 9)
     ]
     assert not np.array_equal(several[0].value[:5], several[1].value[:5])
@@ -76,31 +79,53 @@ def test_the_mean_of_several_trees_says_their_mean(n_classes):
 def test_a_row_gets_the_same_in_every_block():
     features, target, n_levels = table(BLOCK + 50)
     learner = HistGradientBoostingRegressor(max_leaf_nodes=4, max_iter=3)
-    trees = grow(learner, features, target, n_levels)
+    trees = grow(learner, features, target, n_levels, INPUTS)
     together = trees.predict(features)
     np.testing.assert_array_equal(together[-60:], trees.predict(features[-60:]))
     assert len(trees.predict(features[:0])) == 0
 
 
+def test_trees_find_their_features_in_whole_rows():
+    """Whatever the other cells hold, and in whatever order the features stand there."""
+    features, target, n_levels = table(600)
+    learner = HistGradientBoostingRegressor(max_leaf_nodes=8, max_iter=10)
+    inputs = np.array([5, 0, 7, 2])
+    trees = grow(learner, features, target, n_levels, inputs)
+    rows = np.random.default_rng(1).normal(size=(600, 9))
+    rows[:, inputs] = features
+    expected = trees.sums(features)
+    assert len(np.unique(expected)) > 10
+    np.testing.assert_array_equal(trees.predict(rows), expected)
+    np.testing.assert_array_equal(trees.logit(rows), expected[:, 0])
+    for again in (unpack_trees(pack_trees([trees]))[0], mean_of([trees, trees])):
+        np.testing.assert_array_equal(again.inputs, inputs)
+        np.testing.assert_allclose(again.predict(rows), expected)
+
+
+@pytest.mark.parametrize(("n_rows", "n_bins"), [(2_000, 32), (2_001, 64), (10_001, 255)])
+def test_numbers_of_small_tables_are_told_apart_less_finely(n_rows, n_bins):
+    assert n_bins_for(n_rows) == n_bins
+    numbers = np.arange(float(n_rows))[:, None]
+    learner = HistGradientBoostingRegressor(max_leaf_nodes=2, max_iter=1)
+    grow(learner, numbers, numbers[:, 0], np.zeros(1, int), np.arange(1))
+    assert learner._bin_mapper.n_bins - 1 == n_bins
+
+
 def test_larger_trees_are_refused():
     features, target, n_levels = table(50)
     with pytest.raises(ValueError, match=f"at most {MOST_LEAVES}; got 31"):
-        grow(HistGradientBoostingRegressor(), features, target, n_levels)
+        grow(HistGradientBoostingRegressor(), features, target, n_levels, INPUTS)
 
 
 def test_no_tree_says_the_same_of_every_row():
-    assert constant(np.array([0.5]), np.array([0, 3])).predict(np.zeros((3, 2))).tolist() == [
-        [0.5],
-        [0.5],
-        [0.5],
-    ]
+    assert constant(np.array([0.5])).predict(np.zeros((3, 2))).tolist() == [[0.5]] * 3
 
 
 def test_packed_trees_come_back_and_count_nodes_in_few_bytes():
     features, target, n_levels = table(300)
     learner = HistGradientBoostingRegressor(max_leaf_nodes=4, max_iter=3)
-    trees = grow(learner, features, target, n_levels)
-    arrays = pack_trees([trees, constant(np.zeros(1), n_levels)])
+    trees = grow(learner, features, target, n_levels, INPUTS)
+    arrays = pack_trees([trees, constant(np.zeros(1))])
     again, _ = unpack_trees(arrays)
     np.testing.assert_array_equal(again.predict(features), trees.predict(features))
     wide = {name: a.astype(np.int64) if a.dtype == np.int32 else a for name, a in arrays.items()}
@@ -124,7 +149,8 @@ def test_few_rows_are_learnt_by_one_thread_and_the_others_given_back():
 
     features = np.random.default_rng(0).normal(size=(100, 2))
     with threadpool_limits(2):
-        grow(Learner(max_iter=2, max_leaf_nodes=4), features, features[:, 0], np.zeros(2, int))
+        learner = Learner(max_iter=2, max_leaf_nodes=4)
+        grow(learner, features, features[:, 0], np.zeros(2, int), np.arange(2))
         assert open_mp_threads() == {2}
     assert seen == [{1}]
 

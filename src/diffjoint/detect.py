@@ -92,7 +92,8 @@ class EvidenceBelief:
         """The belief with its columns learnt again in turn, from the table of ``fit``."""
         if self.evidence.in_turn:
             return self
-        progress.phase("which cells are skipped together")
+        if len(self.evidence.columns) > 1 and not self.evidence.leans_on_values:
+            progress.phase("which cells are skipped together")
         ready = learn_in_turn(
             self.evidence,
             observation.values,

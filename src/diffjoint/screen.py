@@ -105,7 +105,7 @@ class Screen:
         array of shape (n_columns,)
         """
         known = ~np.isnan(targets)
-        n_known = known[:, 0].astype(np.float32)
+        n_known = np.asarray(known.any(axis=1), dtype=np.float32)
         sums = self.bins.T @ np.where(known, targets, 0.0).astype(np.float32)
         counts = self.bins.T @ n_known[:, None]
         total = self._by_column(sums) ** 2 / np.maximum(self._by_column(counts), 1.0)
@@ -131,7 +131,7 @@ class Screen:
     def _left_open(self, targets: Values, columns: list[int]) -> Values:
         """What is left of targets where the bins of some columns say what they can."""
         places = (np.array(columns)[:, None] * N_BINS + np.arange(N_BINS)).ravel()
-        known = ~np.isnan(targets[:, 0])
+        known = (~np.isnan(targets)).any(axis=1)
         bins = self.bins[np.ix_(known, places)]
         goal = targets[known].astype(np.float32)
         weights = np.linalg.solve(
@@ -208,8 +208,10 @@ def _standard(targets: Values) -> Values:
     known = ~np.isnan(targets)
     n_known = np.maximum(known.sum(axis=0), 1)
     above = targets - np.where(known, targets, 0.0).sum(axis=0) / n_known
+    largest = np.abs(np.where(known, above, 0.0)).max(axis=0, initial=0.0)
+    above = above / np.where(largest > 0, largest, 1.0)
     variance = (np.where(known, above, 0.0) ** 2).sum(axis=0) / n_known
-    standard: Values = above / np.sqrt(np.maximum(variance, 1e-12))
+    standard: Values = above / np.sqrt(np.where(variance > 0, variance, 1.0))
     return standard
 
 

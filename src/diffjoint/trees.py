@@ -30,8 +30,8 @@ MANY_ITEMS = 12
 """Columns of a table of fewer rows from which on they are shared among processes."""
 MOST_AT_ONCE = 8
 """Trees grown side by side: each takes memory of its own."""
-FEW_BINS = ((2_000, 32), (10_000, 64))
-"""Bins of a number in tables of up to so many rows. More would cost time, and tell little."""
+FEW_BINS, MOST_BINS, ROWS_FOR_MOST = 64, 255, 10_000
+"""Bins of a number; many only of more rows than this. They would cost time, and tell little."""
 OPENMP = {"user_api": "openmp"}
 """The threads that grow trees."""
 BLOCK = 8_192
@@ -209,7 +209,7 @@ def grow(
 
 def n_bins_for(n_rows: int) -> int:
     """Return how many bins the numbers of so many rows are put into."""
-    return next((n_bins for most_rows, n_bins in FEW_BINS if n_rows <= most_rows), 255)
+    return FEW_BINS if n_rows <= ROWS_FOR_MOST else MOST_BINS
 
 
 def mean_of(several: Sequence[Trees]) -> Trees:

@@ -16,6 +16,7 @@ from diffjoint.evidence.candidates import (
     _level,
 )
 from diffjoint.evidence.detector import folds_of
+from diffjoint.screen import open_screen
 from diffjoint.simulate import bayesian_network, make_mechanism
 
 N_LEVELS = np.array([0, 0, 2, 3, 2])
@@ -118,11 +119,16 @@ def test_a_column_with_few_observed_cells_is_not_judged():
     assert (found[0].reason, found[0].auc, found[0].p_value) == (TOO_FEW, None, 1.0)
 
 
+def loss_features(values, n_levels):
+    n_levels = np.array(n_levels)
+    return LossFeatures(values, n_levels, open_screen(values, n_levels))
+
+
 def test_losses_are_never_steeper_than_losses_can_be():
     rng = np.random.default_rng(0)
     gate = (rng.random(2_000) < 0.5).astype(float)
     values = np.column_stack([gate, np.where(gate == 1, np.nan, 1.0)])
-    features = LossFeatures(values, np.array([2, 0])).beside(1)
+    features = loss_features(values, [2, 0]).beside(1, np.array([0]))
     logits = loss_logits(features, np.isnan(values[:, 1]), folds_of(values, 5), seed=0)
     assert logits.std() == pytest.approx(STEEPEST)
     assert expit(logits).mean() == pytest.approx(np.isnan(values[:, 1]).mean())
@@ -132,7 +138,7 @@ def test_losses_that_depend_on_nothing_are_flat():
     rng = np.random.default_rng(0)
     values = rng.normal(size=(4_000, 4))
     values[rng.random(values.shape) < 0.2] = np.nan
-    features = LossFeatures(values, np.zeros(4, dtype=int)).beside(0)
+    features = loss_features(values, [0] * 4).beside(0, np.arange(1, 4))
     logits = loss_logits(features, np.isnan(values[:, 0]), folds_of(values, 5), seed=0)
     assert logits.std() < 0.1
     assert association(features, np.isnan(values[:, 0])) > 0.01
@@ -143,9 +149,9 @@ def test_what_is_guessed_beside_a_column_does_not_know_it():
     rng = np.random.default_rng(0)
     values = rng.normal(size=(1_000, 4))
     values[rng.random(values.shape) < 0.3] = np.nan
-    features = LossFeatures(values, np.zeros(4, dtype=int))
+    features = loss_features(values, [0] * 4)
     lost = np.isnan(values[:, 0])
-    assert abs(np.corrcoef(features.beside(0).T, lost)[-1, :-1]).max() < 0.1
+    assert abs(np.corrcoef(features.beside(0, np.arange(1, 4)).T, lost)[-1, :-1]).max() < 0.1
 
 
 def test_the_level_is_the_rate_that_most_agree_on():

@@ -21,7 +21,8 @@ from diffjoint.evidence.why import why
 from diffjoint.keys import keyed_uniform, row_keys
 from diffjoint.metrics import mm_scores, token_accuracy
 from diffjoint.simulate import bayes_posterior, bayesian_network
-from diffjoint.trees import _as_numbers
+from diffjoint.trees import _as_numbers, n_bins_for
+from tests.evidence.turns import ready_to_draw
 
 N_LEVELS = np.array([0, 0, 2, 3, 2])
 SEARCHED = (0, 3, 4)
@@ -29,8 +30,7 @@ SEARCHED = (0, 3, 4)
 
 def learnt(world, **options):
     values = world.train.observed_table.to_numpy()
-    uniform = np.random.default_rng(0).random(values.shape)
-    return gather(values, np.isnan(values), N_LEVELS, SEARCHED, uniform, **options)
+    return gather(values, np.isnan(values), N_LEVELS, SEARCHED, **options)
 
 
 def judged(world, evidence):
@@ -47,7 +47,7 @@ def network():
 
 @pytest.fixture(scope="module")
 def evidence(network):
-    return learnt(network)
+    return ready_to_draw(learnt(network), network.train.observed_table.to_numpy())
 
 
 def test_the_three_rates_are_one_equation():
@@ -179,8 +179,7 @@ def test_without_other_losses_the_floor_is_taken_and_a_doubt_told():
     gate = rng.integers(0, 2, 4_000).astype(float)
     answer = np.where((gate == 0) | (rng.random(4_000) < 0.1), np.nan, rng.normal(size=4_000))
     values = np.column_stack([gate, answer])
-    uniform = rng.random(values.shape)
-    evidence = gather(values, np.isnan(values), np.array([2, 0]), [1], uniform)
+    evidence = gather(values, np.isnan(values), np.array([2, 0]), [1])
     assert evidence.doubts == (NO_OTHER_COLUMN,)
     likely = evidence.probability(values, np.isnan(values))[:, 1]
     assert (likely[gate == 0] > 0.95).all()
@@ -194,10 +193,9 @@ def test_columns_that_disagree_raise_a_doubt():
     values[rng.random(2_000) < 0.02, 0] = np.nan
     values[rng.random(2_000) < 0.4, 1] = np.nan
     values[rng.random(2_000) < 0.3, 2] = np.nan
-    uniform = rng.random(values.shape)
-    evidence = gather(values, np.isnan(values), np.zeros(4, dtype=int), [2], uniform)
+    evidence = gather(values, np.isnan(values), np.zeros(4, dtype=int), [2])
     assert "may lose at a rate of its own" in evidence.doubts[0]
-    given = gather(values, np.isnan(values), np.zeros(4, dtype=int), [2], uniform, loss_rate=0.3)
+    given = gather(values, np.isnan(values), np.zeros(4, dtype=int), [2], loss_rate=0.3)
     assert given.doubts == ()
 
 
@@ -205,8 +203,7 @@ def test_a_column_with_losses_alone_is_called_lost():
     rng = np.random.default_rng(0)
     values = rng.normal(size=(4_000, 4))
     values[rng.random(values.shape) < 0.2] = np.nan
-    uniform = rng.random(values.shape)
-    evidence = gather(values, np.isnan(values), np.zeros(4, dtype=int), [1, 2], uniform)
+    evidence = gather(values, np.isnan(values), np.zeros(4, dtype=int), [1, 2])
     likely = evidence.probability(values, np.isnan(values))
     assert (likely[np.isnan(values)] > 0.5).mean() < 0.01
 
@@ -236,37 +233,37 @@ def test_trees_say_what_scikit_learn_says(network):
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     values = network.train.observed_table.to_numpy()
-    features, missing = np.delete(values, 3, axis=1), np.isnan(values[:, 3])
-    trees = learn_missing(features, missing, np.delete(N_LEVELS, 3), seed=0)
-    numbers = _as_numbers(features, trees.level_codes, trees.level_starts)
-    settings = LEARNER | UNTIL_WORSE
+    inputs, missing = np.array([0, 1, 2, 4]), np.isnan(values[:, 3])
+    trees = learn_missing(values, missing, N_LEVELS, inputs, seed=0)
+    numbers = _as_numbers(values[:, inputs], trees.level_codes, trees.level_starts)
+    settings = LEARNER | UNTIL_WORSE | {"max_bins": n_bins_for(len(values))}
     reference = HistGradientBoostingClassifier(**settings, min_samples_leaf=33, random_state=0)
     expected = reference.fit(numbers, missing).decision_function(numbers)
-    np.testing.assert_allclose(trees.logit(features), expected, atol=1e-9)
+    np.testing.assert_allclose(trees.logit(values), expected, atol=1e-9)
 
 
 def test_every_fold_learns_from_all_rows_of_the_others(network):
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     values = network.train.observed_table.to_numpy()[:2_000]
-    features, missing = np.delete(values, 3, axis=1), np.isnan(values[:, 3])
+    inputs, missing = np.array([0, 1, 2, 4]), np.isnan(values[:, 3])
     folds = np.arange(2_000) % 4
-    grown = learn_in_folds(features, missing, np.delete(N_LEVELS, 3), folds, 4, seed=0)
+    grown = learn_in_folds(values, missing, N_LEVELS, inputs, folds, 4, seed=0)
     n_rounds = {len(trees.roots) for trees in grown}
     assert len(n_rounds) == 1, "found once for all folds"
     rows, trees = rows_outside(folds, 2), grown[2]
     settings = IN_FOLDS | {"max_iter": n_rounds.pop(), "early_stopping": False}
+    settings["max_bins"] = n_bins_for(len(rows))
     reference = HistGradientBoostingClassifier(**settings, min_samples_leaf=10, random_state=0)
-    numbers = _as_numbers(features, trees.level_codes, trees.level_starts)
+    numbers = _as_numbers(values[:, inputs], trees.level_codes, trees.level_starts)
     expected = reference.fit(numbers[rows], missing[rows]).decision_function(numbers)
-    np.testing.assert_allclose(trees.logit(features), expected, atol=1e-9)
+    np.testing.assert_allclose(trees.logit(values), expected, atol=1e-9)
 
 
 def test_too_few_cells_of_a_kind_give_the_rate_alone():
     missing = np.arange(100) < 3
-    trees = learn_missing(
-        np.random.default_rng(0).normal(size=(100, 2)), missing, np.zeros(2, dtype=int), 0
-    )
+    rows = np.random.default_rng(0).normal(size=(100, 2))
+    trees = learn_missing(rows, missing, np.zeros(2, dtype=int), np.arange(2), 0)
     np.testing.assert_allclose(expit(trees.logit(np.zeros((4, 2)))), 0.03)
 
 
@@ -327,13 +324,12 @@ def test_new_rows_are_judged_by_all_folds_and_those_learnt_from_by_one(network, 
     has_number = ~np.isnan(new[:, :2]).all(axis=1)
     assert (judges[500:][has_number] == NEW).all(), "no other row holds the same number"
     assert not (judges[500:][~has_number] == NEW).all(), "a row that repeats one learnt from"
-    column, rest = evidence.columns[3], np.delete(new, 3, axis=1)
-    scores = evidence.scores.of(new)
+    column, scores = evidence.columns[3], evidence.scores.of(new)
     by_fold = [
-        column.judge(rest, np.full(len(new), fold), scores).mm_rate
+        column.judge(new, np.full(len(new), fold), scores).mm_rate
         for fold in range(evidence.n_folds)
     ]
-    by_all = column.judge(rest, np.full(len(new), NEW), scores).mm_rate
+    by_all = column.judge(new, np.full(len(new), NEW), scores).mm_rate
     np.testing.assert_allclose(by_all, np.mean(by_fold, axis=0), atol=1e-12)
     likely = evidence.probability(new, np.isnan(new))
     n_missing = np.isnan(seen).sum(axis=0)[list(SEARCHED)]
@@ -344,8 +340,8 @@ def test_a_new_row_is_pushed_as_its_judges_say_on_average(network, evidence):
     values = network.test.observed_table.to_numpy()
     rows = np.flatnonzero(np.isnan(values[:, 3]) & ~np.isnan(values[:, 1]))[:20]
     found = why(evidence, values, rows, 3)
-    column, rest = evidence.columns[3], np.delete(values[rows], 3, axis=1)
-    logits = np.mean([trees.logit(rest) for trees in column.trees], axis=0)
+    column = evidence.columns[3]
+    logits = np.mean([trees.logit(values[rows]) for trees in column.trees], axis=0)
     excess = logits - logit(column.loss.rate(evidence.scores.of(values[rows])))
     np.testing.assert_allclose(found.base + found.pushes.sum(axis=1), excess, atol=1e-9)
     likely = evidence.probability(values, np.isnan(values))[rows, 3]
@@ -372,9 +368,8 @@ def test_small_tables_are_judged_and_come_back(n_rows):
     for _ in range(5):
         values = rng.normal(size=(n_rows, 3)).round(1)
         values[rng.random(values.shape) < 0.4] = np.nan
-        evidence = gather(
-            values, np.isnan(values), np.zeros(3, dtype=int), [1, 2], rng.random(values.shape)
-        )
+        evidence = gather(values, np.isnan(values), np.zeros(3, dtype=int), [1, 2])
+        evidence = ready_to_draw(evidence, values)
         new = rng.normal(size=(50, 3))
         new[:, 1] = np.nan
         likely = evidence.probability(new, np.isnan(new))
@@ -386,7 +381,7 @@ def test_small_tables_are_judged_and_come_back(n_rows):
 def test_a_lone_column_can_be_searched():
     values = np.random.default_rng(0).normal(size=(200, 1))
     values[:60] = np.nan
-    evidence = gather(values, np.isnan(values), np.zeros(1, dtype=int), [0], np.zeros((200, 1)))
+    evidence = gather(values, np.isnan(values), np.zeros(1, dtype=int), [0])
     assert len(set(evidence.probability(values, np.isnan(values))[:60, 0])) == 1
 
 
@@ -395,12 +390,11 @@ def test_without_any_other_column_a_doubt_says_so(n_columns):
     rng = np.random.default_rng(0)
     values = rng.normal(size=(1_000, n_columns))
     values[rng.random(values.shape) < 0.3] = np.nan
-    uniform, n_levels = rng.random(values.shape), np.zeros(n_columns, dtype=int)
-    everything = range(n_columns)
-    evidence = gather(values, np.isnan(values), n_levels, everything, uniform)
+    n_levels, everything = np.zeros(n_columns, dtype=int), range(n_columns)
+    evidence = gather(values, np.isnan(values), n_levels, everything)
     assert evidence.doubts == (ALL_SEARCHED,)
     assert unpack(pack(evidence)).doubts == evidence.doubts
-    given = gather(values, np.isnan(values), n_levels, everything, uniform, loss_rate=0.1)
+    given = gather(values, np.isnan(values), n_levels, everything, loss_rate=0.1)
     assert given.doubts == ()
     likely = given.probability(values, np.isnan(values))[np.isnan(values)]
     assert likely.mean() == pytest.approx((0.3 - 0.1) / 0.9 / 0.3, abs=0.08)
@@ -413,11 +407,11 @@ def test_a_column_that_may_lose_by_its_own_rate_raises_a_doubt():
     values[rng.random(values.shape) < 0.1] = np.nan
     values[rng.random(3_000) < 0.4, 2] = np.nan
     values[values[:, 0] > 0, 3] = np.nan
-    uniform, n_levels = rng.random(values.shape), np.zeros(4, dtype=int)
+    n_levels = np.zeros(4, dtype=int)
     names = ["a", "b", "flat", "gated"]
-    evidence = gather(values, np.isnan(values), n_levels, [2, 3], uniform, names=names)
+    evidence = gather(values, np.isnan(values), n_levels, [2, 3], names=names)
     assert [doubt.split(" are missing")[0] for doubt in evidence.doubts] == ["Cells of flat"]
-    given = gather(values, np.isnan(values), n_levels, [2, 3], uniform, loss_rate={2: 0.4})
+    given = gather(values, np.isnan(values), n_levels, [2, 3], loss_rate={2: 0.4})
     assert given.doubts == ()
 
 
@@ -427,9 +421,7 @@ def test_every_doubt_comes_back():
     values[rng.random(2_000) < 0.02, 0] = np.nan
     values[rng.random(2_000) < 0.4, 1] = np.nan
     values[:10, 2] = np.nan
-    evidence = gather(
-        values, np.isnan(values), np.zeros(4, dtype=int), [2], rng.random(values.shape)
-    )
+    evidence = gather(values, np.isnan(values), np.zeros(4, dtype=int), [2])
     assert len(evidence.doubts) == 2
     assert unpack(pack(evidence)).doubts == evidence.doubts
 
@@ -444,17 +436,17 @@ def test_a_level_far_below_what_is_missing_can_be_met(loss_rate):
         for k in (1, 2):
             values[rng.random(1_500) < expit(-5 + z), k] = np.nan
         values[rng.random(1_500) < expit(0.3 * z), 3] = np.nan
-        uniform = rng.random(values.shape)
-        n_levels = np.zeros(4, dtype=int)
-        gather(values, np.isnan(values), n_levels, [3], uniform, loss_rate=loss_rate)
+        evidence = gather(
+            values, np.isnan(values), np.zeros(4, dtype=int), [3], loss_rate=loss_rate
+        )
+        ready_to_draw(evidence, values)
 
 
 def test_cells_lost_together_raise_a_doubt():
     rng = np.random.default_rng(0)
     values = rng.normal(size=(2_000, 5))
     values[rng.random(2_000) < 0.15, 1:] = np.nan
-    uniform = rng.random(values.shape)
-    evidence = gather(values, np.isnan(values), np.zeros(5, dtype=int), [4], uniform)
+    evidence = gather(values, np.isnan(values), np.zeros(5, dtype=int), [4])
     assert evidence.leans_on_values
     assert any("Cells get lost together" in doubt for doubt in evidence.doubts)
 
@@ -466,7 +458,7 @@ def test_one_lost_cell_elsewhere_does_not_tell_the_rate():
     other = rng.normal(size=2_000)
     other[0] = np.nan
     values = np.column_stack([gate, answer, other])
-    evidence = gather(values, np.isnan(values), np.array([2, 0, 0]), [1], rng.random(values.shape))
+    evidence = gather(values, np.isnan(values), np.array([2, 0, 0]), [1])
     assert evidence.doubts == (NO_OTHER_COLUMN,)
     likely = evidence.probability(values, np.isnan(values))[:, 1]
     assert (likely[np.isnan(answer) & (gate == 1)] < 0.3).all()
@@ -478,8 +470,7 @@ def test_small_tables_with_losses_alone_are_rarely_called():
         rng = np.random.default_rng(seed)
         values = rng.normal(size=(300, 6))
         values[rng.random(values.shape) < 0.2] = np.nan
-        uniform = rng.random(values.shape)
-        evidence = gather(values, np.isnan(values), np.zeros(6, dtype=int), [2], uniform)
+        evidence = gather(values, np.isnan(values), np.zeros(6, dtype=int), [2])
         likely = evidence.probability(values, np.isnan(values))[:, 2]
         called.append((likely[np.isnan(values[:, 2])] > 0.5).mean())
     assert np.mean(called) < 0.08
@@ -540,8 +531,8 @@ def test_drawn_masks_are_as_coherent_as_the_truth():
     """In the network D3 is meaningful wherever D2 is."""
     world = bayesian_network(6_000, 3_000, mechanism="mcar", loss_rate=0.1, seed=1)
     train, test = (part.observed_table.to_numpy() for part in (world.train, world.test))
-    uniform = np.random.default_rng(0).random(train.shape)
-    evidence = gather(train, np.isnan(train), N_LEVELS, (0, 3, 4), uniform)
+    evidence = gather(train, np.isnan(train), N_LEVELS, (0, 3, 4))
+    evidence = ready_to_draw(evidence, train)
     candidates = np.isnan(test) & np.array([True, False, False, True, True])
     both, d2 = 0, 0
     for stream in range(3):

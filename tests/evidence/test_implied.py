@@ -6,6 +6,7 @@ import pytest
 from diffjoint.evidence import gather, pack, unpack
 from diffjoint.evidence.column import Judged
 from diffjoint.evidence.implied import consistent, find_implied, keep_to
+from tests.evidence.turns import ready_to_draw
 
 SPOUSE, AGE, JOB = 0, 1, 2
 N_ROWS, LOSS = 4_000, 0.1
@@ -125,7 +126,8 @@ def learnt(nested):
     values = np.round(rng.normal(40, 10, nested.shape))
     values[gaps_of(nested, rng)] = np.nan
     gaps, levels = np.isnan(values), np.zeros(3, dtype=np.int64)
-    return gather(values, gaps, levels, (SPOUSE, AGE), rng.random(values.shape)), values
+    evidence = gather(values, gaps, levels, (SPOUSE, AGE))
+    return ready_to_draw(evidence, values), values
 
 
 def draws(evidence, values, known):

@@ -27,6 +27,7 @@ from diffjoint.evidence.together import (
 from diffjoint.evidence.values_view import MOST_SHOWN, glimpse, log_ratio
 from diffjoint.evidence.why import why
 from diffjoint.simulate import bayesian_network
+from tests.evidence.turns import ready_to_draw
 
 N_ROWS = 3_000
 
@@ -48,9 +49,8 @@ def section_survey(seed=0, together=True):
 
 
 def learnt(values, searched=(2, 3, 4), **options):
-    uniform = np.random.default_rng(1).random(values.shape)
     n_levels = np.zeros(values.shape[1], dtype=int)
-    return gather(values, np.isnan(values), n_levels, searched, uniform, **options)
+    return gather(values, np.isnan(values), n_levels, searched, **options)
 
 
 @pytest.fixture(scope="module")
@@ -88,8 +88,8 @@ def test_pushes_and_average_add_up_where_calls_rest_on_values(together):
     rows = np.flatnonzero(np.isnan(values[:, 2]))[:20]
     found = why(evidence, values, rows, 2)
     folds = evidence.judges(values)[rows]
-    rest = np.delete(values[rows], 2, axis=1)
-    excess = evidence.columns[2].excess_of(rest, folds, evidence.context(values[rows], folds))
+    context = evidence.context(values[rows], folds)
+    excess = evidence.columns[2].excess_of(values[rows], folds, context)
     np.testing.assert_allclose(found.base + found.pushes.sum(axis=1), excess)
     gaps_elsewhere = np.isnan(values[rows][:, 5:]).all(axis=1)
     assert (found.pushes[gaps_elsewhere, 5:].sum(axis=1) < 0).all(), "towards lost"
@@ -121,9 +121,9 @@ def test_masks_drawn_where_calls_rest_on_values_agree_with_each_other():
     """D3 is meaningful wherever D2 is."""
     world = bayesian_network(6_000, 3_000, mechanism="survey", loss_rate=0.1, seed=1)
     train, test = (part.observed_table.to_numpy() for part in (world.train, world.test))
-    uniform = np.random.default_rng(0).random(train.shape)
-    evidence = gather(train, np.isnan(train), np.array([0, 0, 2, 3, 2]), (0, 3, 4), uniform)
+    evidence = gather(train, np.isnan(train), np.array([0, 0, 2, 3, 2]), (0, 3, 4))
     assert evidence.leans_on_values
+    assert ready_to_draw(evidence, train) is evidence, "there is nothing more to learn"
     numbers = np.random.default_rng(1).random((5, *test.shape))
     unknown = np.full(test.shape, np.nan)
     masks = evidence.draws(test, np.isnan(test), numbers, unknown, evidence.folds(test))
@@ -221,7 +221,7 @@ def test_one_column_alone_is_not_lost_together_with_anything(seed):
 
 def test_a_loss_rate_of_nothing_leaves_room_for_doubt(together):
     values, _, _ = together
-    evidence, gaps = learnt(values, loss_rate=0.0, for_draws=False), np.isnan(values)
+    evidence, gaps = learnt(values, loss_rate=0.0), np.isnan(values)
     likely = evidence.probability(values, gaps)[:, 2][gaps[:, 2]]
     assert 0.99 < likely.max() < 1.0
 
@@ -252,10 +252,11 @@ def test_a_second_look_learns_what_was_said_from_whole_rows():
     rows[rng.random(rows.shape) < 0.1] = np.nan
     likely = np.where(np.nan_to_num(rows[:, 0]) > 0, 0.95, 0.05)
     folds = np.arange(600) % 3
-    trees = learn_second_look(rows, np.zeros(3, np.int64), likely, folds, seed=0)
+    by = (rows, np.zeros(3, np.int64), np.arange(3))
+    trees = learn_second_look(*by, likely, folds, seed=0)
     said = logits_in_folds(trees, rows, folds)
     assert ((said > 0) == (likely > 0.5)).mean() > 0.98
-    assert learn_second_look(rows, np.zeros(3, np.int64), np.ones(600), folds, seed=0) == ()
+    assert learn_second_look(*by, np.ones(600), folds, seed=0) == ()
 
 
 def test_losses_that_come_one_by_one_lift_nothing():

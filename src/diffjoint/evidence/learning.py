@@ -35,6 +35,7 @@ from diffjoint.evidence.detector import (
     lostness,
     marks_of,
     n_folds_for,
+    n_folds_in_turn,
     typical_cells,
 )
 from diffjoint.evidence.implied import consistent, find_implied, keep_to
@@ -177,6 +178,7 @@ def learn_in_turn(
         As in :func:`gather`.
     """
     if evidence.leans_on_values:
+        tick(n_folds_in_turn(len(evidence.columns)))
         return evidence
     looked_up = np.where(labelled, known, np.nan)
     folds, scored = folds_of(values, evidence.n_folds), evidence.scores.of(values)

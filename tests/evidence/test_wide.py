@@ -1,0 +1,125 @@
+"""Tables of many columns: models see some of them, and calls are right all the same."""
+
+import numpy as np
+import pytest
+
+from diffjoint.evidence import find_candidates, gather, pack, unpack, why
+from diffjoint.screen import MOST_BY_GAPS, MOST_BY_VALUES
+from tests.evidence.turns import ready_to_draw
+
+N_ROWS, N_COLUMNS = 1_500, 60
+JOB, MARRIED = 50, 55
+BY_JOB, BY_MARRIED = [3, 17, 40], [8, 30]
+SEARCHED = sorted(BY_JOB + BY_MARRIED)
+
+
+def wide_survey(seed=0):
+    """Two gates among sixty columns, each of which skips some; a tenth of all cells is lost."""
+    rng = np.random.default_rng(seed)
+    values, n_levels = rng.normal(size=(N_ROWS, N_COLUMNS)), np.zeros(N_COLUMNS, dtype=np.int64)
+    values[:, 20:35], n_levels[20:35] = rng.integers(0, 4, (N_ROWS, 15)), 4
+    meaningful = np.zeros(values.shape, dtype=bool)
+    for gate, skipped in ((JOB, BY_JOB), (MARRIED, BY_MARRIED)):
+        values[:, gate], n_levels[gate] = rng.integers(0, 2, N_ROWS), 2
+        meaningful[np.ix_(values[:, gate] == 0, skipped)] = True
+    values[meaningful | (rng.random(values.shape) < 0.1)] = np.nan
+    return values, n_levels, meaningful
+
+
+@pytest.fixture(scope="module")
+def survey():
+    values, n_levels, meaningful = wide_survey()
+    evidence = gather(values, np.isnan(values), n_levels, SEARCHED)
+    return values, meaningful, ready_to_draw(evidence, values)
+
+
+def right_calls(values, meaningful, evidence):
+    missing = np.isnan(values) & np.isin(np.arange(N_COLUMNS), SEARCHED)
+    likely = evidence.probability(values, missing)
+    return ((likely > 0.5) == meaningful)[missing].mean()
+
+
+def test_cells_are_called_right_among_sixty_columns(survey):
+    assert right_calls(*survey) > 0.97
+
+
+def test_new_rows_are_called_right_too(survey):
+    values, _, meaningful = wide_survey(seed=1)
+    assert right_calls(values, meaningful, survey[2]) > 0.97
+
+
+def test_each_column_is_told_by_its_gate_and_not_by_all_others(survey):
+    _, _, evidence = survey
+    for gate, skipped in ((JOB, BY_JOB), (MARRIED, BY_MARRIED)):
+        for j in skipped:
+            for trees in evidence.columns[j].trees:
+                assert gate in trees.inputs
+                assert j not in trees.inputs
+                assert len(trees.inputs) <= MOST_BY_VALUES + MOST_BY_GAPS
+
+
+def test_the_gate_pushes_most(survey):
+    values, meaningful, evidence = survey
+    rows = np.flatnonzero(meaningful[:, 3] & ~np.isnan(values[:, JOB]))[:100]
+    pushes = why(evidence, values, rows, 3).pushes
+    assert pushes.shape == (len(rows), N_COLUMNS)
+    assert (pushes.argmax(axis=1) == JOB).mean() > 0.9
+
+
+def test_drawn_masks_agree_with_each_other(survey):
+    """Cells that one gate skips are skipped together, where nothing else of the row tells."""
+    values, _, evidence = survey
+    candidates = np.isnan(values) & np.isin(np.arange(N_COLUMNS), SEARCHED)
+    unknown = np.full(values.shape, np.nan)
+    uniform = np.random.default_rng(2).random((4, *values.shape))
+    masks = evidence.draws(values, candidates, uniform, unknown, evidence.folds(values))
+    gone = candidates[:, BY_JOB].all(axis=1) & np.isnan(values[:, JOB])
+    assert gone.sum() > 40
+    drawn = masks[:, gone][:, :, BY_JOB]
+    assert (drawn.all(axis=2) | ~drawn.any(axis=2)).mean() > 0.95
+    said = evidence.probability(values, candidates, evidence.folds(values))
+    for j in SEARCHED:
+        missing = candidates[:, j]
+        assert masks[:, missing, j].mean() == pytest.approx(said[missing, j].mean(), abs=0.03)
+
+
+def test_what_was_learnt_comes_back(survey):
+    values, _, evidence = survey
+    again, gaps = unpack(pack(evidence)), np.isnan(values)
+    np.testing.assert_array_equal(
+        again.probability(values, gaps), evidence.probability(values, gaps)
+    )
+    uniform, unknown = np.random.default_rng(0).random(values.shape), np.full(values.shape, np.nan)
+    np.testing.assert_array_equal(
+        again.draw(values, gaps, uniform, unknown), evidence.draw(values, gaps, uniform, unknown)
+    )
+
+
+def test_the_columns_that_gates_skip_are_named_and_no_other():
+    """Columns that miss nothing, or hold nothing, stand before them and between them."""
+    values, n_levels, _ = wide_survey()
+    rng = np.random.default_rng(3)
+    for j in [*range(3), *range(9, 16), *range(41, 49)]:
+        values[:, j] = rng.normal(size=N_ROWS)
+    values[:, 4], values[:, 21] = np.nan, np.nan
+    found = find_candidates(values, np.isnan(values), n_levels)
+    assert [j for j, candidate in enumerate(found) if candidate.is_named] == SEARCHED
+
+
+def test_columns_without_a_value_or_with_one_alone_do_no_harm():
+    values, n_levels, meaningful = wide_survey()
+    values[:, 0:2], values[:, 4:6] = np.nan, 1.0
+    n_levels[1] = 3
+    evidence = gather(values, np.isnan(values), n_levels, SEARCHED)
+    assert right_calls(values, meaningful, evidence) > 0.97
+
+
+def test_masks_are_not_drawn_before_they_are_learnt():
+    values, n_levels, _ = wide_survey()
+    some = values[:400]
+    evidence = gather(some, np.isnan(some), n_levels, BY_MARRIED)
+    assert evidence.in_turn == {}
+    unknown, uniform = np.full(some.shape, np.nan), np.zeros(some.shape)
+    with pytest.raises(ValueError, match="learn_in_turn"):
+        evidence.draw(some, np.isnan(some), uniform, unknown)
+    assert list(ready_to_draw(evidence, some).in_turn) == BY_MARRIED
