@@ -102,7 +102,7 @@ def test_trees_find_their_features_in_whole_rows():
         np.testing.assert_allclose(again.predict(rows), expected)
 
 
-@pytest.mark.parametrize(("n_rows", "n_bins"), [(2_000, 32), (2_001, 64), (10_001, 255)])
+@pytest.mark.parametrize(("n_rows", "n_bins"), [(10_000, 64), (10_001, 255)])
 def test_numbers_of_small_tables_are_told_apart_less_finely(n_rows, n_bins):
     assert n_bins_for(n_rows) == n_bins
     numbers = np.arange(float(n_rows))[:, None]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from diffjoint.evidence import find_candidates, gather, pack, unpack, why
-from diffjoint.screen import MOST_BY_GAPS, MOST_BY_VALUES
+from diffjoint.screen import WHO_IS_MISSING
 from tests.evidence.turns import ready_to_draw
 
 N_ROWS, N_COLUMNS = 1_500, 60
@@ -55,7 +55,7 @@ def test_each_column_is_told_by_its_gate_and_not_by_all_others(survey):
             for trees in evidence.columns[j].trees:
                 assert gate in trees.inputs
                 assert j not in trees.inputs
-                assert len(trees.inputs) <= MOST_BY_VALUES + MOST_BY_GAPS
+                assert len(trees.inputs) <= WHO_IS_MISSING.together
 
 
 def test_the_gate_pushes_most(survey):

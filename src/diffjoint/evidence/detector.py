@@ -16,8 +16,9 @@ from diffjoint.keys import row_keys
 
 LearntColumn = ColumnEvidence | ValuesEvidence
 """What was learnt of a column: by values and gaps together, or by values first."""
-N_FOLDS, FEW_FOLDS, LARGE = 5, 3, 50_000
-"""Folds of a table; of a large one, and of what masks are drawn from, few will do."""
+N_FOLDS, FEW_FOLDS, LARGE = 6, 3, 50_000
+"""Folds of a table; of a large one, and of what masks are drawn from, few will do. Several folds
+make one of the few, so that they must be a multiple."""
 N_TYPICAL = 256
 """Cells of each column that are kept to tell what other rows hold."""
 MOST_ASKED = 12
