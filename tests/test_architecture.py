@@ -11,7 +11,7 @@ FLOORS = [
     {"arrays"},
     {"errors", "keys", "params", "trees"},
     {"rubin", "verdict", "config", "persist", "progress", "edm", "table", "simulate", "evidence"},
-    {"state", "statistical", "metrics", "rules"},
+    {"state", "statistical", "metrics", "rules", "text_files"},
     {"files"},
     {
         "mm_fill",
