@@ -9,8 +9,9 @@ import re
 import shlex
 import sys
 import warnings
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import ExitStack, nullcontext
 from pathlib import Path
 from typing import Annotated, Any, NoReturn, ParamSpec
 
@@ -43,10 +44,19 @@ from diffjoint.files import (
     STANDARD_STREAM,
     TableFile,
     check_ending,
+    is_text,
     read_file,
+    text_writer,
     write_file,
 )
-from diffjoint.imputer import Imputation, SelectiveImputer, load, understand
+from diffjoint.imputer import (
+    Imputation,
+    SelectiveImputer,
+    impute_blocks,
+    learn_only,
+    load,
+    understand,
+)
 from diffjoint.inspection import MOST_ROWS, inspect
 from diffjoint.inspection_view import next_commands, show_inspection
 from diffjoint.metrics import lost_accuracy, lost_errors, mm_scores_by_column, token_accuracy
@@ -99,6 +109,8 @@ BY_OPTIONS: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"\bX (must|has)\b", r"The table \1"),
 )
 """What the library calls a thing, and what the command line does; read in this order."""
+COUNTED = ("n_observed", "n_kept", "n_imputed", "n_left", "n_review", "n_unticked")
+"""Numbers of cells that an imputation tells."""
 RUN_FAILED = 1
 WRONG_USE = 2
 
@@ -453,6 +465,12 @@ def impute(
         _check_checkable(preset, detector, settings)
     _check_outputs(out, mask_out, proba_out, uncertainty_out, review, model_out, report=report)
     file = _read(source, na_values, encoding, reason_codes=_reason_codes(codes))
+    sides = (mask_out, proba_out, uncertainty_out)
+    in_blocks = (
+        _goes_in_blocks(file, out, *sides)
+        and not any((review, report, decisions, model_out, self_check))
+        and _needs_no_draws(preset, detector, settings)
+    )
     known = _decided(decisions, file)
     imputer = _fitted(
         file,
@@ -464,6 +482,7 @@ def impute(
         settings,
         kinds,
         loss_rate,
+        in_blocks=in_blocks,
         preset=preset,
         detector=detector,
         checkboxes=checkboxes,
@@ -476,11 +495,14 @@ def impute(
         device=device,
         n_threads=threads,
     )
+    if in_blocks:
+        _write_blocks(imputer, file, out, *sides, quiet)
+        return
     result = imputer.impute(file.table, **known)
     if model_out is not None:
         imputer.save(model_out)
     _write_review(imputer, result, file, review, known)
-    _write_results(result, file, out, mask_out, proba_out, uncertainty_out, review, quiet)
+    _write_results(result, file, out, *sides, review, quiet)
     check = _self_check(imputer, file, known, quiet and report is not None) if self_check else None
     _write_report(imputer, source, file, report, result, check, known, quiet)
 
@@ -581,10 +603,16 @@ def transform(
     file = _read(source, na_values, encoding, imputer.schema_, imputer.reason_codes)
     for doubt in imputer.doubts_:
         _say(f"Doubt that fit had: {_by_options(doubt)}", quiet)
+    sides = (mask_out, proba_out, uncertainty_out)
+    asks_for_all = any((review, report, decisions, self_check, imputer.rules))
+    is_by_row = imputer.settings_.is_amortised and imputer.detector == DEFAULT_DETECTOR
+    if is_by_row and not asks_for_all and _goes_in_blocks(file, out, *sides):
+        _write_blocks(imputer, file, out, *sides, quiet)
+        return
     known = _decided(decisions, file)
     result = imputer.impute(file.table, **known)
     _write_review(imputer, result, file, review, known)
-    _write_results(result, file, out, mask_out, proba_out, uncertainty_out, review, quiet)
+    _write_results(result, file, out, *sides, review, quiet)
     check = _self_check(imputer, file, known, quiet and report is not None) if self_check else None
     _write_report(imputer, source, file, report, result, check, known, quiet)
 
@@ -749,9 +777,17 @@ def _fitted(
     settings: list[str] | None,
     kinds: list[str] | None,
     loss_rate: list[str] | None,
+    *,
+    in_blocks: bool = False,
     **params: Any,
 ) -> SelectiveImputer:
-    """An imputer that has learnt a file; what it made of the columns is shown."""
+    """An imputer that has learnt a file; what it made of the columns is shown.
+
+    Parameters
+    ----------
+    in_blocks : bool
+        Whether the file will be completed in blocks, so that its table need not be held.
+    """
     if mm_columns is None and (rules or codes):
         mm_columns = []
     imputer = SelectiveImputer(
@@ -770,7 +806,10 @@ def _fitted(
     )
     _show_schema(imputer, file, known, quiet)
     _show_codes(file, quiet)
-    imputer.fit(file.table, **known)
+    if in_blocks:
+        learn_only(imputer, file.take)
+    else:
+        imputer.fit(file.table, **known)
     _show_evidence(imputer, quiet)
     return imputer
 
@@ -948,6 +987,41 @@ def _decided(decisions: str | None, file: TableFile) -> dict[str, Any]:
     return {} if decisions is None else read_decisions(decisions, file.table)
 
 
+def _goes_in_blocks(file: TableFile, *outputs: str | None) -> bool:
+    """Whether a file can be completed, and its outputs written, some rows at a time."""
+    return file.text is not None and all(is_text(path) for path in outputs if path is not None)
+
+
+def _write_blocks(
+    imputer: SelectiveImputer,
+    file: TableFile,
+    out: str,
+    mask_out: str | None,
+    proba_out: str | None,
+    uncertainty_out: str | None,
+    quiet: bool,
+) -> None:
+    """Complete a text file and write what was asked for, some rows at a time."""
+    if file.text is None:
+        raise TypeError("blocks are read from text files")
+    text, counts = file.text, Counter[str]()
+    sides = {"meaningful": mask_out, "probability": proba_out, "uncertainty": uncertainty_out}
+    with ExitStack() as files:
+        writer = files.enter_context(text_writer(out, file))
+        beside = {
+            part: files.enter_context(text_writer(path))
+            for part, path in sides.items()
+            if path is not None
+        }
+        results = impute_blocks(imputer, lambda: (block.table for block in text.blocks()))
+        for block, result in zip(text.blocks(), results, strict=True):
+            writer.write(result.table, block)
+            for part, other in beside.items():
+                other.write(getattr(result, part))
+            counts.update({name: getattr(result, name) for name in COUNTED})
+    _say_counts(counts, out, None, quiet)
+
+
 def _write_results(
     result: Imputation,
     file: TableFile,
@@ -967,13 +1041,19 @@ def _write_results(
     for path, table in sides:
         if path is not None:
             write_file(path, table)
-    boxes = f" ({result.n_unticked:,} of these not ticked)" if result.n_unticked else ""
-    left = f", {result.n_left:,} left in columns carried along" if result.n_left else ""
+    _say_counts({name: getattr(result, name) for name in COUNTED}, out, review, quiet)
+
+
+def _say_counts(counts: Mapping[str, int], out: str, review: str | None, quiet: bool) -> None:
+    """How many cells became what, and where they were written."""
+    n_unticked, n_left, n_review = (counts[name] for name in ("n_unticked", "n_left", "n_review"))
+    boxes = f" ({n_unticked:,} of these not ticked)" if n_unticked else ""
+    left = f", {n_left:,} left in columns carried along" if n_left else ""
     where = "--review FILE lists them" if review is None else f"see {review}"
-    doubtful = f" {result.n_review:,} of these are doubtful: {where}." if result.n_review else ""
+    doubtful = f" {n_review:,} of these are doubtful: {where}." if n_review else ""
     _say(
-        f"{result.n_observed:,} cells observed, {result.n_kept:,} kept as NA{boxes}, "
-        f"{result.n_imputed:,} imputed{left}.{doubtful} Wrote {out}.",
+        f"{counts['n_observed']:,} cells observed, {counts['n_kept']:,} kept as NA{boxes}, "
+        f"{counts['n_imputed']:,} imputed{left}.{doubtful} Wrote {out}.",
         quiet,
     )
 
@@ -997,10 +1077,15 @@ def _write_report(
     _say(f"Wrote the report to {path}: open it in a browser.", quiet)
 
 
+def _needs_no_draws(preset: str, detector: str, settings: list[str] | None) -> bool:
+    """Whether values and calls are told of each row by itself, without draws."""
+    chosen = settings_for(preset, **dict(_setting(text) for text in settings or []))
+    return detector == DEFAULT_DETECTOR and chosen.is_amortised
+
+
 def _check_checkable(preset: str, detector: str, settings: list[str] | None) -> None:
     """Find out now, not after the work, that there are no values to check."""
-    chosen = settings_for(preset, **dict(_setting(text) for text in settings or []))
-    if detector != DEFAULT_DETECTOR or not chosen.is_amortised:
+    if not _needs_no_draws(preset, detector, settings):
         raise InputError(
             "--self-check is for values that need no draws. --detector paper, --preset paper and "
             "--set sampler=inpaint draw them: leave out one or the other."

@@ -2,7 +2,15 @@
 
 import hashlib
 import os
-from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import (
+    Callable,
+    Collection,
+    Hashable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
@@ -60,7 +68,7 @@ from diffjoint.explain import (
     within,
 )
 from diffjoint.history import history_entry
-from diffjoint.keys import canonical_order
+from diffjoint.keys import canonical_order, content_keys, told_apart
 from diffjoint.knowledge import Knowledge, check_labels, know, open_boxes
 from diffjoint.mm_fill import read_constants
 from diffjoint.model import (
@@ -731,8 +739,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _fit(self, X: Any, known_meaningful: Any, known_lost: Any) -> "_Question":
         """Forget any earlier fit, check everything, then run Algorithm 1 pass by pass."""
-        for name in ("_model", "_fitted_on"):
-            self.__dict__.pop(name, None)
+        self._forget()
         task = self._prepare(X, known_meaningful, known_lost)
         given_seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         checkpoint = _open_checkpoint(self.checkpoint, task)
@@ -767,6 +774,10 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 last = done
         self._fitted_on = _Question(task.table, task.values, task.gaps, task.known)
         return self._fitted_on
+
+    def _forget(self) -> None:
+        for name in ("_model", "_fitted_on", "_fit_rows_digest"):
+            self.__dict__.pop(name, None)
 
     def _prepare(self, X: Any, known_meaningful: Any, known_lost: Any) -> "_Task":
         """Everything that can be wrong is found here, before any long work."""
@@ -810,16 +821,16 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self._kept_unjudged = kept_unjudged
         self.mm_columns_ = [table.labels[schema.modelled_positions[j]] for j in space.mm]
         return _Task(
-            table,
             space,
             settings,
             device,
+            self.detector,
+            loss_rate,
+            table,
             values,
             gaps,
             known,
             canonical_order(known.marked(values)),
-            self.detector,
-            loss_rate,
         )
 
     def _named_columns(self) -> dict[str, list[Hashable]]:
@@ -995,7 +1006,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             warn(doubt, UntypicalWarning, stacklevel=6)
 
     def _begin(
-        self, observation: Observation, task: "_Task", last: Pass | None, progress: Progress
+        self, observation: Observation, task: "_Plan", last: Pass | None, progress: Progress
     ) -> None:
         """Tell how much there is to do in all phases together."""
         n_done = last.iteration + 1 if last else 0
@@ -1010,7 +1021,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         )
 
     def _believe(
-        self, observation: Observation, task: "_Task", seed: int, progress: Progress
+        self, observation: Observation, task: "_Plan", seed: int, progress: Progress
     ) -> Belief | None:
         """What the detector thinks of the mask before anything is drawn; doubts are told."""
         belief = DETECTORS[self.detector](observation, task.space, task.loss_rate, seed, progress)
@@ -1038,7 +1049,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self._become(model, aggregated, task)
 
     def _learn_values(
-        self, observation: Observation, task: "_Task", seed: int, progress: Progress
+        self, observation: Observation, task: "_Plan", seed: int, progress: Progress
     ) -> Expectation | Wrapped | None:
         """What lost cells are expected to hold, by another imputer or by ours; None: by draws."""
         if self.imputer is not None:
@@ -1100,8 +1111,10 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         settled = task.known.settle(self._on_fit_rows.state)
         self.meaningful_ = spread(settled.meaningful, task.table, self.schema_)
 
-    def _open(self, X: Any, known_meaningful: Any, known_lost: Any) -> "_Question":
-        """A table to work on, if it has the columns of ``fit``."""
+    def _open(
+        self, X: Any, known_meaningful: Any, known_lost: Any, *, is_part: bool = False
+    ) -> "_Question":
+        """A table to work on, if it has the columns of ``fit``; of a part, doubts are not told."""
         check_is_fitted(self)
         table = open_table(X)
         try:
@@ -1121,7 +1134,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         rules = read_rules(self.rules, table, self.schema_)
         known = know(values, gaps, self.schema_, labels, coded, rules)
         question = _Question(table, values, gaps, known)
-        for doubt in () if self._is_of_fit(question) else question.known.doubts:
+        for doubt in () if is_part or self._is_of_fit(question) else question.known.doubts:
             warn(doubt, UntypicalWarning, stacklevel=4)
         return question
 
@@ -1222,10 +1235,10 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             )
         return result._inferred
 
-    def _imputation(self, question: "_Question") -> Imputation:
+    def _imputation(self, question: "_Question", inferred: Aggregated | None = None) -> Imputation:
         band = check_band(self.review_band)
         table, gaps = question.table, question.gaps
-        inferred = self._infer(question)
+        inferred = self._infer(question) if inferred is None else inferred
         state = question.known.settle(inferred.state)
         meaningful = state.meaningful
         review = within(band, inferred.meaningful_score, self._observe(question).candidates)
@@ -1377,20 +1390,88 @@ def understand(
     return without_codes, schema
 
 
-@dataclass(frozen=True)
-class _Task:
-    """A table, checked and coded, and how it is to be learnt."""
+def learn_only(imputer: SelectiveImputer, read: Callable[[], Any]) -> None:
+    """Fit on a table that is let go as soon as it is coded; nothing is said of its rows.
 
-    table: Table
+    :func:`impute_blocks` then says it, block by block, and says the same as ``fit`` and ``impute``.
+
+    Parameters
+    ----------
+    imputer : SelectiveImputer
+        One that makes no draws to fit: ``sampler="amortised"``, ``detector="evidence"``.
+    read : callable
+        Gives the table, and does not hold it.
+    """
+    imputer._forget()
+    task = imputer._prepare(read(), None, None)
+    seed = int(check_random_state(imputer.random_state).randint(2**31 - 1))
+    observation = observe(task.values, task.gaps, task.space, seed, task.known).take(task.order)
+    plan = task.plan
+    del task
+    imputer.history_ = []
+    with imputer._running() as progress:
+        imputer._begin(observation, plan, None, progress)
+        step = Scaled(progress, evidence_units(observation, plan.settings))
+        belief = imputer._believe(observation, plan, seed, step)
+        values = imputer._learn_values(observation, plan, seed, progress)
+    none = np.full((0, 2), np.nan)
+    imputer._model = Model(plan.space, plan.settings, seed, None, none, belief, values)
+    imputer._learnt = ""
+
+
+def impute_blocks(
+    imputer: SelectiveImputer, blocks: Callable[[], Iterable[Any]]
+) -> Iterator[Imputation]:
+    """Complete a table some rows at a time: what ``impute`` says of the whole, in parts.
+
+    Parameters
+    ----------
+    imputer : SelectiveImputer
+        Fitted, and of the kind that :func:`learn_only` fits.
+    blocks : callable
+        Gives the rows of a table, in blocks, each time that it is called: which repeat of others a
+        row is counts in the whole table, so that it is looked through first.
+    """
+    model, limit = imputer._model, parse_bytes(imputer.memory_limit)
+    parts = (imputer._open(X, None, None, is_part=True).values for X in blocks())
+    content = np.concatenate([content_keys(values, seed=0) for values in parts])
+    folds = None if model.belief is None else model.belief.judges(told_apart(content))
+    first = 0
+    with imputer._running():
+        for X in blocks():
+            question = imputer._open(X, None, None, is_part=True)
+            last = first + question.table.n_rows
+            own = None if folds is None else folds[first:last]
+            inferred = model.infer(imputer._observe(question), limit, Silence(), own)
+            yield imputer._imputation(question, inferred)
+            first = last
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """How a table is to be learnt."""
+
     space: JointSpace
     settings: Settings
     device: torch.device
+    detector: str
+    loss_rate: LossRate
+
+
+@dataclass(frozen=True)
+class _Task(_Plan):
+    """A table, checked and coded, and how it is to be learnt."""
+
+    table: Table
     values: Values
     gaps: Cells
     known: Knowledge
     order: NDArray[np.intp]
-    detector: str
-    loss_rate: LossRate
+
+    @property
+    def plan(self) -> _Plan:
+        """The plan without the table."""
+        return _Plan(self.space, self.settings, self.device, self.detector, self.loss_rate)
 
 
 @dataclass(frozen=True)

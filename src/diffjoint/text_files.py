@@ -285,7 +285,7 @@ class _Seen:
         self.is_whole = self.is_number = self.is_empty = True
         self.has_exponents = self.has_codes = False
         self.n_decimals = 0
-        self.forms = _DATE_FORMATS if kind != "number" else ()
+        self.forms: tuple[str, ...] = _DATE_FORMATS if kind != "number" else ()
 
     def look(self, texts: list[str], *, has_codes: bool) -> None:
         """Take some distinct texts into account."""
@@ -396,7 +396,10 @@ def _opened(content: Path | bytes) -> BinaryIO:
 def _stamp(content: Path | bytes) -> tuple[int, ...]:
     if isinstance(content, bytes):
         return ()
-    told = content.stat()
+    try:
+        told = content.stat()
+    except FileNotFoundError:
+        return ()
     return told.st_size, told.st_mtime_ns
 
 
