@@ -32,6 +32,7 @@ from diffjoint.config import (
     DEFAULT_PRESET,
     PRESETS,
     check_choice,
+    parse_bytes,
     settings_for,
     settings_types,
 )
@@ -59,6 +60,7 @@ from diffjoint.imputer import (
 )
 from diffjoint.inspection import MOST_ROWS, inspect
 from diffjoint.inspection_view import next_commands, show_inspection
+from diffjoint.memory import check_room, rows_within
 from diffjoint.metrics import lost_accuracy, lost_errors, mm_scores_by_column, token_accuracy
 from diffjoint.persist import check_writable
 from diffjoint.progress import ProgressBar, Silence
@@ -66,6 +68,7 @@ from diffjoint.search import AUTO
 from diffjoint.self_check import SelfCheck
 from diffjoint.simulate import MECHANISM_NAMES, WORLDS, World, make_world
 from diffjoint.table import Schema, open_table, read_reasons, searched_by_codes
+from diffjoint.trees import MOST_AT_ONCE
 from diffjoint.world_files import (
     check_new,
     na_values_of,
@@ -312,7 +315,13 @@ CheckpointOption = Annotated[
     Path | None, typer.Option(metavar="DIR", help="Save each pass there, and go on from there.")
 ]
 MemoryLimit = Annotated[
-    str, typer.Option(help="Memory for draws; the result does not depend on it.")
+    str | None,
+    typer.Option(
+        metavar="SIZE",
+        help="Memory that the run may take, such as 2GB. A text file that is too long for it is "
+        "learnt from some of its rows. Where draws, a report or another format are asked for, it "
+        f"bounds draws alone: {DEFAULT_MEMORY_LIMIT} if not given.",
+    ),
 ]
 Device = Annotated[str, typer.Option(help="auto, cpu or cuda.")]
 Threads = Annotated[int | None, typer.Option(help="Threads to use.")]
@@ -455,7 +464,7 @@ def impute(
     self_check: SelfCheckOption = False,
     seed: Seed = 0,
     checkpoint: CheckpointOption = None,
-    memory_limit: MemoryLimit = DEFAULT_MEMORY_LIMIT,
+    memory_limit: MemoryLimit = None,
     device: Device = "auto",
     threads: Threads = None,
     quiet: Quiet = False,
@@ -471,6 +480,7 @@ def impute(
         and not any((review, report, decisions, model_out, self_check))
         and _needs_no_draws(preset, detector, settings)
     )
+    _bound(file, memory_limit, threads, seed, quiet, in_blocks=in_blocks)
     known = _decided(decisions, file)
     imputer = _fitted(
         file,
@@ -491,7 +501,7 @@ def impute(
         bounds=_bounds(bounds),
         random_state=seed,
         checkpoint=checkpoint,
-        memory_limit=memory_limit,
+        memory_limit=memory_limit or DEFAULT_MEMORY_LIMIT,
         device=device,
         n_threads=threads,
     )
@@ -530,7 +540,7 @@ def fit(
     unseen: Unseen = "error",
     seed: Seed = 0,
     checkpoint: CheckpointOption = None,
-    memory_limit: MemoryLimit = DEFAULT_MEMORY_LIMIT,
+    memory_limit: MemoryLimit = None,
     device: Device = "auto",
     threads: Threads = None,
     quiet: Quiet = False,
@@ -558,7 +568,7 @@ def fit(
         unseen=unseen,
         random_state=seed,
         checkpoint=checkpoint,
-        memory_limit=memory_limit,
+        memory_limit=memory_limit or DEFAULT_MEMORY_LIMIT,
         device=device,
         n_threads=threads,
     )
@@ -584,7 +594,7 @@ def transform(
     na_values: NaValues = None,
     encoding: Encoding = "utf-8",
     unseen: UnseenLater = None,
-    memory_limit: MemoryLimit = DEFAULT_MEMORY_LIMIT,
+    memory_limit: MemoryLimit = None,
     device: Device = "auto",
     threads: Threads = None,
     quiet: Quiet = False,
@@ -597,7 +607,8 @@ def transform(
             f"--self-check is for values that need no draws; {model} was fitted with "
             "sampler=inpaint, which draws them. Leave --self-check out."
         )
-    imputer.set_params(memory_limit=memory_limit, n_threads=threads, verbose=not quiet)
+    limit = memory_limit or DEFAULT_MEMORY_LIMIT
+    imputer.set_params(memory_limit=limit, n_threads=threads, verbose=not quiet)
     if unseen is not None:
         imputer.set_params(unseen=unseen)
     file = _read(source, na_values, encoding, imputer.schema_, imputer.reason_codes)
@@ -607,6 +618,8 @@ def transform(
     asks_for_all = any((review, report, decisions, self_check, imputer.rules))
     is_by_row = imputer.settings_.is_amortised and imputer.detector == DEFAULT_DETECTOR
     if is_by_row and not asks_for_all and _goes_in_blocks(file, out, *sides):
+        if file.text is not None and memory_limit is not None:
+            check_room(parse_bytes(memory_limit), file.text.n_rows)
         _write_blocks(imputer, file, out, *sides, quiet)
         return
     known = _decided(decisions, file)
@@ -985,6 +998,32 @@ def _check_outputs(*paths: str | Path | None, report: Path | None) -> None:
 def _decided(decisions: str | None, file: TableFile) -> dict[str, Any]:
     """What a list of decisions makes known of a table; nothing without one."""
     return {} if decisions is None else read_decisions(decisions, file.table)
+
+
+def _bound(
+    file: TableFile,
+    memory_limit: str | None,
+    threads: int | None,
+    seed: int,
+    quiet: bool,
+    *,
+    in_blocks: bool,
+) -> None:
+    """Hold no more rows of a file to learn from than a limit leaves room for, if one is given."""
+    if memory_limit is None or file.text is None or not in_blocks:
+        return
+    n_rows, n_columns = file.text.n_rows, len(file.text.source.names)
+    n_threads = threads or int(os.environ.get("OMP_NUM_THREADS", "0")) or os.cpu_count() or 1
+    n_learnt = rows_within(
+        parse_bytes(memory_limit), n_rows, n_columns, min(n_threads, MOST_AT_ONCE)
+    )
+    if n_learnt < n_rows:
+        _say(
+            f"--memory-limit {memory_limit} has room to learn from {n_learnt:,} of the {n_rows:,} "
+            "rows; all of them are completed.",
+            quiet,
+        )
+        file.hold_some(n_learnt, seed)
 
 
 def _goes_in_blocks(file: TableFile, *outputs: str | None) -> bool:

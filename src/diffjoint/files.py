@@ -78,6 +78,18 @@ class TableFile:
             self.held = self.text.table()
         return self.held
 
+    def hold_some(self, n_rows: int, seed: int) -> None:
+        """Hold some rows of a text file in place of its table; what counts rows stays what it is.
+
+        Parameters
+        ----------
+        n_rows : int
+            How many, chosen at random; a few more have the rarest levels and the ends of numbers.
+        """
+        if self.text is not None:
+            self.held = self.text.table(self.text.some_rows(n_rows, seed))
+            self.kinds = {**dict.fromkeys(self.text.counted, "pass-through"), **self.kinds}
+
     def take(self) -> Any:
         """Give the table away; that of a text file is read again if it is asked for again."""
         table = self.table

@@ -70,6 +70,7 @@ from diffjoint.explain import (
 from diffjoint.history import history_entry
 from diffjoint.keys import canonical_order, content_keys, told_apart
 from diffjoint.knowledge import Knowledge, check_labels, know, open_boxes
+from diffjoint.memory import give_back
 from diffjoint.mm_fill import read_constants
 from diffjoint.model import (
     Model,
@@ -1408,6 +1409,7 @@ def learn_only(imputer: SelectiveImputer, read: Callable[[], Any]) -> None:
     observation = observe(task.values, task.gaps, task.space, seed, task.known).take(task.order)
     plan = task.plan
     del task
+    give_back()
     imputer.history_ = []
     with imputer._running() as progress:
         imputer._begin(observation, plan, None, progress)
@@ -1417,6 +1419,8 @@ def learn_only(imputer: SelectiveImputer, read: Callable[[], Any]) -> None:
     none = np.full((0, 2), np.nan)
     imputer._model = Model(plan.space, plan.settings, seed, None, none, belief, values)
     imputer._learnt = ""
+    del observation
+    give_back()
 
 
 def impute_blocks(

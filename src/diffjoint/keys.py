@@ -55,11 +55,14 @@ def content_keys(values: NDArray[np.float64], seed: int) -> Keys:
 
 def keyed_uniform(keys: NDArray[np.int64], stream: int, n_columns: int) -> NDArray[np.float64]:
     """Random numbers between 0 and 1, a row for each key; another stream, other numbers."""
+    uniform = np.empty((len(keys), n_columns))
     with np.errstate(over="ignore"):
         start = mix(keys.view(np.uint64) + np.uint64((stream + 1) * MIX_2 % 2**64))
         steps = np.arange(1, n_columns + 1, dtype=np.uint64) * np.uint64(GOLDEN)
-        hashed = mix(start[:, None] + steps[None, :])
-    return (hashed >> np.uint64(11)).astype(np.float64) / 2.0**53
+        for column, step in enumerate(steps):
+            hashed = mix(start + step)
+            uniform[:, column] = (hashed >> np.uint64(11)).astype(np.float64) / 2.0**53
+    return uniform
 
 
 def mix(z: Keys) -> Keys:

@@ -7,6 +7,7 @@ those that were there are written in their own text.
 import codecs
 import csv
 import io
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
@@ -22,9 +23,9 @@ import pyarrow.csv as pa_csv
 from numpy.typing import NDArray
 
 from diffjoint.errors import FileError
-from diffjoint.table import Kind, Schema, codes_by_column, matches, open_table
+from diffjoint.table import MAX_LEVELS, Kind, Schema, codes_by_column, matches, open_table
 
-BLOCK_BYTES = 1 << 20
+BLOCK_BYTES = 1 << 18
 """Text that is read at a time."""
 LARGE_BLOCK_BYTES = 1 << 26
 """The same where a row is longer than that."""
@@ -169,12 +170,21 @@ class TextTable:
         Text that stands for an empty cell.
     codes : tuple of dict
         Codes for empty cells by column, and what they mean.
+    n_rows : int
+    examples : int array
+        Rows that together hold the lowest and highest number or date of each column, and its
+        levels: what some of the rows must have to stand for all.
+    counted : tuple of str
+        Columns that count the rows.
     """
 
     source: TextSource
     manners: tuple[Manner, ...]
     na_values: frozenset[str]
     codes: tuple[Mapping[Any, str], ...]
+    n_rows: int
+    examples: NDArray[np.intp]
+    counted: tuple[str, ...]
 
     @property
     def cells(self) -> pd.DataFrame:
@@ -192,12 +202,24 @@ class TextTable:
             plain = cells.mask(coded, "") if coded.any() else cells
             yield TextBlock(plain, missing | coded, pd.concat(columns, axis=1))
 
-    def table(self) -> pd.DataFrame:
-        """Read the whole table with its types."""
+    def some_rows(self, n_rows: int, seed: int) -> NDArray[np.intp]:
+        """Choose rows at random that can stand for all: those with examples are among them."""
+        at_random = np.random.default_rng(seed).choice(self.n_rows, n_rows, replace=False)
+        places: NDArray[np.intp] = np.union1d(at_random, self.examples)
+        return places
+
+    def table(self, rows: NDArray[np.intp] | None = None) -> pd.DataFrame:
+        """Read the table with its types, or some rows of it, given in their order."""
         parts: list[list[pd.Series]] = [[] for _ in self.manners]
+        first = 0
         for block in self.blocks():
+            last = first + len(block.table)
+            some = block.table
+            if rows is not None:
+                some = some.iloc[rows[slice(*np.searchsorted(rows, [first, last]))] - first]
             for i, part in enumerate(parts):
-                part.append(block.table.iloc[:, i])
+                part.append(some.iloc[:, i])
+            first = last
         columns = []
         for i in range(len(parts)):
             columns.append(pd.concat(parts[i], ignore_index=True))
@@ -264,6 +286,7 @@ def _look_through(
 ) -> TextTable:
     seen: list[_Seen] = []
     codes: list[dict[Any, str]] = []
+    n_rows = 0
     for cells in source.blocks():
         if not seen:
             codes = codes_by_column(open_table(cells), reason_codes) if reason_codes else []
@@ -271,10 +294,19 @@ def _look_through(
             seen = [_Seen(_known_kind(schema, name)) for name in cells.columns]
         missing, coded = _empty(cells, na_values, codes)
         for i, column in enumerate(seen):
-            observed = cells.iloc[:, i][~(missing[:, i] | coded[:, i])]
-            column.look(observed.unique().tolist(), has_codes=bool(coded[:, i].any()))
+            is_there = ~(missing[:, i] | coded[:, i])
+            column.count(cells.iloc[:, i], is_complete=bool(is_there.all()))
+            distinct = cells.iloc[:, i][is_there].drop_duplicates()
+            column.look(
+                distinct.tolist(),
+                (distinct.index + n_rows).tolist(),
+                has_codes=bool(coded[:, i].any()),
+            )
+        n_rows += len(cells)
     manners = tuple(column.manner() for column in seen)
-    return TextTable(source, manners, na_values, tuple(codes))
+    examples = np.unique([row for column in seen for row in column.examples()]).astype(np.intp)
+    counted = tuple(name for name, one in zip(cells.columns, seen, strict=True) if one.is_counting)
+    return TextTable(source, manners, na_values, tuple(codes), n_rows, examples, counted)
 
 
 class _Seen:
@@ -286,9 +318,25 @@ class _Seen:
         self.has_exponents = self.has_codes = False
         self.n_decimals = 0
         self.forms: tuple[str, ...] = _DATE_FORMATS if kind != "number" else ()
+        self.is_counting, self.last_count = True, float("nan")
+        self.levels: dict[str, int] = {}
+        self.ends: dict[str, tuple[Any, int]] = {}
 
-    def look(self, texts: list[str], *, has_codes: bool) -> None:
-        """Take some distinct texts into account."""
+    def count(self, column: pd.Series, *, is_complete: bool) -> None:
+        """Find out whether whole numbers go on one by one from row to row."""
+        self.is_counting = self.is_counting and is_complete and all(map(_is_whole, column))
+        if self.is_counting and len(column):
+            counts = column.to_numpy(dtype=np.float64)
+            before = counts[0] - 1 if math.isnan(self.last_count) else self.last_count
+            self.is_counting = bool((np.diff(counts, prepend=before) == 1).all())
+            self.last_count = float(counts[-1])
+
+    def look(self, texts: list[str], rows: Sequence[int], *, has_codes: bool) -> None:
+        """Take some distinct texts into account, and the rows that they stand in."""
+        for text, row in zip(texts, rows, strict=True):
+            if len(self.levels) > MAX_LEVELS:
+                break
+            self.levels.setdefault(text, row)
         self.has_codes |= has_codes
         self.is_empty &= not texts
         if self.kind == "text" or not texts:
@@ -299,6 +347,26 @@ class _Seen:
             self.has_exponents |= any("e" in text or "E" in text for text in texts)
             self.n_decimals = max(self.n_decimals, *(len(text.partition(".")[2]) for text in texts))
         self.forms = tuple(form for form in self.forms if _are_dates(texts, form))
+        if self.is_number or self.is_whole:
+            self._keep_ends([float(text) for text in texts], rows)
+        elif self.forms:
+            self._keep_ends(texts, rows)
+
+    def _keep_ends(self, values: Sequence[Any], rows: Sequence[int]) -> None:
+        """Keep the rows of the lowest and the highest value, and of one that is not whole."""
+        pairs = list(zip(values, rows, strict=True))
+        self.ends["low"] = min([*pairs, *self._end("low")])
+        self.ends["high"] = max([*pairs, *self._end("high")])
+        fractions = [pair for pair in pairs if isinstance(pair[0], float) and pair[0] % 1]
+        if fractions:
+            self.ends.setdefault("fraction", fractions[0])
+
+    def _end(self, name: str) -> list[tuple[Any, int]]:
+        return [self.ends[name]] if name in self.ends else []
+
+    def examples(self) -> list[int]:
+        """Rows that together hold the levels, or the ends, of what was seen."""
+        return [*self.levels.values(), *(row for _, row in self.ends.values())]
 
     def manner(self) -> Manner:
         """What all that was seen comes to."""
