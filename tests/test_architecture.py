@@ -10,7 +10,18 @@ BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 FLOORS = [
     {"arrays"},
     {"errors", "keys", "params", "trees"},
-    {"memory", "rubin", "verdict", "config", "persist", "progress", "edm", "table", "simulate", "evidence"},
+    {
+        "memory",
+        "rubin",
+        "verdict",
+        "config",
+        "persist",
+        "progress",
+        "edm",
+        "table",
+        "simulate",
+        "evidence",
+    },
     {"state", "statistical", "metrics", "rules", "text_files"},
     {"files"},
     {

@@ -1285,14 +1285,14 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return read_constants(self.mm_fill, table, space, were_found=were_found)
 
     @contextmanager
-    def _running(self) -> Iterator[Progress]:
+    def _running(self, *, is_shown: bool = True) -> Iterator[Progress]:
         """Progress as asked for, and threads as set; both as before afterwards."""
         _keep_freed_memory()
         n_threads = torch.get_num_threads()
         torch.set_num_threads(self.n_threads or n_threads)
         try:
             with threadpool_limits(None if self.n_threads is None else int(self.n_threads)):
-                if self.verbose:
+                if self.verbose and is_shown:
                     with progress_bar() as progress:
                         yield progress
                 else:
@@ -1441,12 +1441,12 @@ def impute_blocks(
     content = np.concatenate([content_keys(values, seed=0) for values in parts])
     folds = None if model.belief is None else model.belief.judges(told_apart(content))
     first = 0
-    with imputer._running():
+    with imputer._running(is_shown=False) as progress:
         for X in blocks():
             question = imputer._open(X, None, None, is_part=True)
             last = first + question.table.n_rows
             own = None if folds is None else folds[first:last]
-            inferred = model.infer(imputer._observe(question), limit, Silence(), own)
+            inferred = model.infer(imputer._observe(question), limit, progress, own)
             yield imputer._imputation(question, inferred)
             first = last
 

@@ -14,11 +14,11 @@ from diffjoint.errors import InputError
 
 PROGRAM = 400 * 10**6
 """Bytes that the program takes with its libraries, where the system does not tell."""
-FIXED = 100 * 10**6
+FIXED = 80 * 10**6
 """Bytes that blocks of rows, models and trees take, however many rows there are."""
-BY_CELL = 80
+BY_CELL = 72
 """Bytes that a cell takes while a table is learnt."""
-BY_GROWN_CELL, MOST_GROWN = 60, 100_000
+BY_GROWN_CELL, MOST_GROWN = 50, 100_000
 """Bytes that a cell takes in each thread that grows trees, and rows that these learn from."""
 BY_ROW = 50
 """Bytes that a row takes while a table is completed in blocks."""

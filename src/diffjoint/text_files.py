@@ -70,7 +70,7 @@ class TextSource:
     newline: str
     names: tuple[str, ...]
     stamp: tuple[int, ...]
-    block_bytes: int = BLOCK_BYTES
+    block_bytes: int
 
     def blocks(self) -> Iterator[pd.DataFrame]:
         """Yield the cells as text, some rows at a time; one block at least."""
@@ -431,8 +431,8 @@ def _open_source(name: str, content: Path | bytes, delimiter: str, encoding: str
     delimiter = _delimiter(header, delimiter)
     names = next(csv.reader([header], delimiter=delimiter))
     newline = "\r\n" if b"\r\n" in head else "\n"
-    stamp = _stamp(content)
-    return TextSource(name, content, encoding, delimiter, newline, tuple(names), stamp)
+    how = (encoding, delimiter, newline, tuple(names), _stamp(content), BLOCK_BYTES)
+    return TextSource(name, content, *how)
 
 
 def _header(content: Path | bytes, encoding: str, name: str) -> str:
