@@ -10,8 +10,18 @@ BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 FLOORS = [
     {"arrays", "errors"},
     {"config", "keys", "params", "screen", "trees"},
-    {"rubin", "verdict", "persist", "progress", "edm", "table", "simulate", "evidence"},
-    {"state", "statistical", "metrics", "rules"},
+    {
+        "memory",
+        "rubin",
+        "verdict",
+        "persist",
+        "progress",
+        "edm",
+        "table",
+        "simulate",
+        "evidence",
+    },
+    {"state", "statistical", "metrics", "rules", "text_files"},
     {"files", "effort"},
     {
         "mm_fill",

@@ -19,6 +19,7 @@ from benchmarks import (
     draws,
     life_losses,
     lost,
+    memory,
     pages,
     profiling,
     real_losses,
@@ -341,6 +342,14 @@ def test_named_columns_are_counted_and_results_kept(tmp_path, monkeypatch, capsy
 def run_here(kind, name, job, folder):
     """Measure in this process: starting another takes longer than the measurement."""
     return speed.in_this_process(kind, job)
+
+
+def test_memory_is_measured_in_a_process_of_its_own(tmp_path):
+    memory.main(["--quick", "--results", str(tmp_path / "memory.csv")])
+    found = pd.read_csv(tmp_path / "memory.csv")
+    assert found["limit"].isna().tolist() == [True, False]
+    assert (found["peak_mb"] > found["bare_mb"]).all()
+    assert (found["peak_mb"] < 2_000).all()
 
 
 @pytest.mark.filterwarnings("ignore")

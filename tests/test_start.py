@@ -6,7 +6,7 @@ import sys
 import pytest
 
 import diffjoint
-from diffjoint import config, files
+from diffjoint import config
 from diffjoint.detect import DETECTORS
 from diffjoint.simulate import household_survey
 
@@ -128,4 +128,3 @@ def test_every_public_name_is_there():
 
 def test_what_help_lists_is_what_there_is():
     assert tuple(DETECTORS) == config.DETECTOR_NAMES
-    assert files.NA_VALUES == config.NA_VALUES

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from diffjoint.arrays import Cells, Values
 from diffjoint.evidence import (
+    NEW,
     Evidence,
     Why,
     at_loss_rate,
@@ -35,8 +36,13 @@ class Belief(Protocol):
 
     doubts: tuple[str, ...]
 
-    def probability(self, observation: Observation) -> Values:
+    def probability(
+        self, observation: Observation, folds: NDArray[np.int64] | None = None
+    ) -> Values:
         """P(meaningful) of every candidate cell; 0 elsewhere, 1 where that is known."""
+
+    def judges(self, keys: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The folds that judge the rows of a whole table, by the keys of what they hold."""
 
     def draw(self, observation: Observation, stream: int) -> Cells:
         """A mask in which the cells of a row agree with each other."""
@@ -73,6 +79,19 @@ class EvidenceBelief:
         """
         likely = self.evidence.probability(observation.values, observation.candidates, folds)
         return np.where(observation.known_meaningful, 1.0, likely)
+
+    def judges(self, keys: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The folds that judge the rows of a whole table, by the keys of what they hold.
+
+        Parameters
+        ----------
+        keys : array of shape (n_rows,)
+            Those of seed 0, see :func:`diffjoint.keys.row_keys`.
+        """
+        plain = keys.view(np.uint64)
+        is_seen = np.isin((plain >> np.uint64(32)).astype(np.uint32), self.evidence.seen)
+        folds = (plain % np.uint64(self.evidence.n_folds)).astype(np.int64)
+        return np.where(is_seen, folds, NEW)
 
     def at_loss_rate(
         self,

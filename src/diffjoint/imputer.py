@@ -2,7 +2,15 @@
 
 import hashlib
 import os
-from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import (
+    Callable,
+    Collection,
+    Hashable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
@@ -53,8 +61,9 @@ from diffjoint.explain import (
     review_table,
     within,
 )
-from diffjoint.keys import canonical_order
+from diffjoint.keys import canonical_order, content_keys, told_apart
 from diffjoint.knowledge import Knowledge, check_labels, know, open_boxes
+from diffjoint.memory import give_back
 from diffjoint.mm_fill import read_constants
 from diffjoint.model import (
     Model,
@@ -748,8 +757,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _fit(self, X: Any, known_meaningful: Any, known_lost: Any) -> "_Question":
         """Forget any earlier fit, check everything, then learn."""
-        for name in ("_model", "_fitted_on"):
-            self.__dict__.pop(name, None)
+        self._forget()
         task = self._prepare(X, known_meaningful, known_lost)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         if task.settings.is_amortised or self.imputer is not None:
@@ -761,20 +769,31 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _fit_values(self, task: "_Task", seed: int) -> None:
         """Learn the mask, and what lost cells are expected to hold; no draw is needed for it."""
         observation = task.observation(seed)
-        self.history_: list[dict[str, Any]] = []
         with self._running() as progress:
             self._begin(observation, task, 0, progress)
             belief = self._believe(observation, task, seed, progress)
-            values = self._learn_values(observation, task, seed, progress)
-            none = np.full((0, 2), np.nan)
-            model = Model(
-                task.space, task.settings, seed, None, none, belief, values, device=self.device
-            )
+            model = self._value_model(observation, task, seed, belief, progress)
             limit = parse_bytes(self.memory_limit)
             self._fitted_on = task.question
             self._become(model, model.infer(observation, limit, progress), task)
             if self.callback is not None:
                 self.callback(self)
+
+    def _value_model(
+        self,
+        observation: Observation,
+        plan: "_Plan",
+        seed: int,
+        belief: Belief | None,
+        progress: Progress,
+    ) -> Model:
+        """Learn what lost cells are expected to hold; a model of it and of the mask."""
+        self.history_: list[dict[str, Any]] = []
+        values = self._learn_values(observation, plan, seed, progress)
+        none = np.full((0, 2), np.nan)
+        return Model(
+            plan.space, plan.settings, seed, None, none, belief, values, device=self.device
+        )
 
     def _fit_passes(self, task: "_Task", given_seed: int) -> None:
         """Run Algorithm 1 pass by pass, from a checkpoint if there is one."""
@@ -804,6 +823,10 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 if self.callback is not None:
                     self.callback(self)
         self._fitted_on = task.question
+
+    def _forget(self) -> None:
+        for name in ("_model", "_fitted_on", "_fit_rows_digest"):
+            self.__dict__.pop(name, None)
 
     def _prepare(self, X: Any, known_meaningful: Any, known_lost: Any) -> "_Task":
         """Everything that can be wrong is found here, before any long work."""
@@ -847,15 +870,15 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self._kept_unjudged = kept_unjudged
         self.mm_columns_ = [table.labels[schema.modelled_positions[j]] for j in space.mm]
         return _Task(
-            table,
             space,
             settings,
+            self.detector,
+            loss_rate,
+            table,
             values,
             gaps,
             known,
             canonical_order(known.marked(values)),
-            self.detector,
-            loss_rate,
         )
 
     def _named_columns(self) -> dict[str, list[Hashable]]:
@@ -1031,7 +1054,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             warn(doubt, UntypicalWarning, stacklevel=6)
 
     def _begin(
-        self, observation: Observation, task: "_Task", n_passes: int, progress: Progress
+        self, observation: Observation, task: "_Plan", n_passes: int, progress: Progress
     ) -> None:
         """Tell how much there is to do in all phases together."""
         progress.begin(
@@ -1045,7 +1068,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         )
 
     def _believe(
-        self, observation: Observation, task: "_Task", seed: int, progress: Progress
+        self, observation: Observation, task: "_Plan", seed: int, progress: Progress
     ) -> Belief | None:
         """What the detector thinks of the mask before anything is drawn; doubts are told."""
         step = Scaled(progress, evidence_units(observation, task.settings))
@@ -1077,7 +1100,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self._become(model, aggregated, task)
 
     def _learn_values(
-        self, observation: Observation, task: "_Task", seed: int, progress: Progress
+        self, observation: Observation, task: "_Plan", seed: int, progress: Progress
     ) -> Expectation | Wrapped:
         """What lost cells are expected to hold, by another imputer or by ours."""
         if self.imputer is not None:
@@ -1150,8 +1173,10 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         settled = task.known.settle(self._on_fit_rows.state)
         self.meaningful_ = spread(settled.meaningful, task.table, self.schema_)
 
-    def _open(self, X: Any, known_meaningful: Any, known_lost: Any) -> "_Question":
-        """A table to work on, if it has the columns of ``fit``."""
+    def _open(
+        self, X: Any, known_meaningful: Any, known_lost: Any, *, is_part: bool = False
+    ) -> "_Question":
+        """A table to work on, if it has the columns of ``fit``; of a part, doubts are not told."""
         check_is_fitted(self)
         table = open_table(X)
         try:
@@ -1171,7 +1196,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         rules = read_rules(self.rules, table, self.schema_)
         known = know(values, gaps, self.schema_, labels, coded, rules)
         question = _Question(table, values, gaps, known)
-        for doubt in () if self._is_of_fit(question) else question.known.doubts:
+        for doubt in () if is_part or self._is_of_fit(question) else question.known.doubts:
             warn(doubt, UntypicalWarning, stacklevel=4)
         return question
 
@@ -1272,10 +1297,10 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             )
         return result._inferred
 
-    def _imputation(self, question: "_Question") -> Imputation:
+    def _imputation(self, question: "_Question", inferred: Aggregated | None = None) -> Imputation:
         band = check_band(self.review_band)
         table, gaps = question.table, question.gaps
-        inferred = self._infer(question)
+        inferred = self._infer(question) if inferred is None else inferred
         state = question.known.settle(inferred.state)
         meaningful = state.meaningful
         review = within(band, inferred.meaningful_score, self._observe(question).candidates)
@@ -1321,18 +1346,20 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return read_constants(self.mm_fill, table, space, were_found=were_found)
 
     @contextmanager
-    def _running(self, *, draws: bool = False) -> Iterator[Progress]:
+    def _running(self, *, draws: bool = False, is_shown: bool = True) -> Iterator[Progress]:
         """Show progress as asked for and keep to the threads set; both as before afterwards.
 
         Parameters
         ----------
         draws : bool
             Whether the diffusion model is used, so that torch is loaded and kept to them as well.
+        is_shown : bool
+            False: progress is not shown, whatever ``verbose`` says.
         """
         _keep_freed_memory()
         n_threads = None if self.n_threads is None else int(self.n_threads)
         with _torch_threads(n_threads) if draws else nullcontext(), threadpool_limits(n_threads):
-            if self.verbose:
+            if self.verbose and is_shown:
                 with progress_bar() as progress:
                     yield progress
             else:
@@ -1428,19 +1455,85 @@ def understand(
     return without_codes, schema
 
 
+def learn_only(imputer: SelectiveImputer, read: Callable[[], Any]) -> None:
+    """Fit on a table that is let go as soon as it is coded; nothing is said of its rows.
+
+    :func:`impute_blocks` then says it, block by block, and says the same as ``fit`` and ``impute``.
+
+    Parameters
+    ----------
+    imputer : SelectiveImputer
+        One that makes no draws to fit: ``sampler="amortised"``, ``detector="evidence"``.
+    read : callable
+        Gives the table, and does not hold it.
+    """
+    imputer._forget()
+    task = imputer._prepare(read(), None, None)
+    seed = int(check_random_state(imputer.random_state).randint(2**31 - 1))
+    observation, plan = task.observation(seed), task.plan
+    del task
+    give_back()
+    with imputer._running() as progress:
+        imputer._begin(observation, plan, 0, progress)
+        belief = imputer._believe(observation, plan, seed, progress)
+        imputer._model = imputer._value_model(observation, plan, seed, belief, progress)
+    imputer._learnt = ""
+    del observation
+    give_back()
+
+
+def impute_blocks(
+    imputer: SelectiveImputer, blocks: Callable[[], Iterable[Any]]
+) -> Iterator[Imputation]:
+    """Complete a table some rows at a time: what ``impute`` says of the whole, in parts.
+
+    Parameters
+    ----------
+    imputer : SelectiveImputer
+        Fitted, and of the kind that :func:`learn_only` fits.
+    blocks : callable
+        Gives the rows of a table, in blocks, each time that it is called: which repeat of others a
+        row is counts in the whole table, so that it is looked through first.
+    """
+    model, limit = imputer._model, parse_bytes(imputer.memory_limit)
+    parts = (imputer._open(X, None, None, is_part=True).values for X in blocks())
+    content = np.concatenate([content_keys(values, seed=0) for values in parts])
+    folds = None if model.belief is None else model.belief.judges(told_apart(content))
+    first = 0
+    with imputer._running(is_shown=False) as progress:
+        for X in blocks():
+            question = imputer._open(X, None, None, is_part=True)
+            last = first + question.table.n_rows
+            own = None if folds is None else folds[first:last]
+            inferred = model.infer(imputer._observe(question), limit, progress, own)
+            yield imputer._imputation(question, inferred)
+            first = last
+
+
 @dataclass(frozen=True)
-class _Task:
+class _Plan:
+    """How a table is to be learnt."""
+
+    space: JointSpace
+    settings: Settings
+    detector: str
+    loss_rate: LossRate
+
+
+@dataclass(frozen=True)
+class _Task(_Plan):
     """A table, checked and coded, and how it is to be learnt."""
 
     table: Table
-    space: JointSpace
-    settings: Settings
     values: Values
     gaps: Cells
     known: Knowledge
     order: NDArray[np.intp]
-    detector: str
-    loss_rate: LossRate
+
+    @property
+    def plan(self) -> _Plan:
+        """The plan without the table."""
+        return _Plan(self.space, self.settings, self.detector, self.loss_rate)
 
     def observation(self, seed: int) -> Observation:
         """What is known of the table, in its canonical order."""

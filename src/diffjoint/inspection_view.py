@@ -8,7 +8,8 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from diffjoint.files import NA_VALUES, STANDARD_STREAM, TableFile
+from diffjoint.config import NA_VALUES
+from diffjoint.files import STANDARD_STREAM, TableFile
 from diffjoint.inspection import Inspection
 from diffjoint.search import AUTO
 from diffjoint.table import Kind

@@ -20,7 +20,11 @@ def row_keys(values: NDArray[np.float64], seed: int) -> NDArray[np.int64]:
     seed : int
         Keys of another seed are unrelated.
     """
-    keys = _content_keys(values, seed)
+    return told_apart(content_keys(values, seed))
+
+
+def told_apart(keys: Keys) -> NDArray[np.int64]:
+    """Tell repeats of a row apart by how often its key came before, in the whole table."""
     with np.errstate(over="ignore"):
         keys = mix(keys + np.uint64(GOLDEN) * _occurrence(keys).astype(np.uint64))
     return keys.view(np.int64)
@@ -31,32 +35,34 @@ def canonical_order(values: NDArray[np.float64]) -> NDArray[np.intp]:
 
     Repeats of a row stay in their order among themselves, so that each keeps its key.
     """
-    n_rows, content = len(values), _content_keys(values, seed=0)
-    place_in_order = np.argsort(row_keys(values, seed=0), kind="stable")
+    n_rows, content = len(values), content_keys(values, seed=0)
+    place_in_order = np.argsort(told_apart(content), kind="stable")
     places = np.lexsort((np.arange(n_rows), content[place_in_order]))
     order = np.empty(n_rows, dtype=np.intp)
     order[places] = np.lexsort((np.arange(n_rows), content))
     return order
 
 
-def _content_keys(values: NDArray[np.float64], seed: int) -> Keys:
-    """One key per row; repeats of a row share theirs."""
-    plain = np.where(np.isnan(values), np.nan, values + 0.0)
-    bits = np.ascontiguousarray(plain).view(np.uint64)
+def content_keys(values: NDArray[np.float64], seed: int) -> Keys:
+    """One key per row from what the row holds; repeats of a row share theirs."""
     keys = np.full(len(values), seed % 2**64, dtype=np.uint64)
     with np.errstate(over="ignore"):
-        for column in bits.T:
-            keys = mix((keys ^ column) + np.uint64(GOLDEN))
+        for column in values.T:
+            bits = np.where(np.isnan(column), np.nan, column + 0.0).view(np.uint64)
+            keys = mix((keys ^ bits) + np.uint64(GOLDEN))
     return keys
 
 
 def keyed_uniform(keys: NDArray[np.int64], stream: int, n_columns: int) -> NDArray[np.float64]:
     """Random numbers between 0 and 1, a row for each key; another stream, other numbers."""
+    uniform = np.empty((len(keys), n_columns))
     with np.errstate(over="ignore"):
         start = mix(keys.view(np.uint64) + np.uint64((stream + 1) * MIX_2 % 2**64))
         steps = np.arange(1, n_columns + 1, dtype=np.uint64) * np.uint64(GOLDEN)
-        hashed = mix(start[:, None] + steps[None, :])
-    return (hashed >> np.uint64(11)).astype(np.float64) / 2.0**53
+        for column, step in enumerate(steps):
+            hashed = mix(start + step)
+            uniform[:, column] = (hashed >> np.uint64(11)).astype(np.float64) / 2.0**53
+    return uniform
 
 
 def mix(z: Keys) -> Keys:

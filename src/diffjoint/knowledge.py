@@ -64,6 +64,8 @@ class Knowledge:
 
     def marked(self, values: Values) -> Values:
         """Values by which rows are told apart: cells of known kind differ from other gaps."""
+        if not (self.meaningful.any() or self.lost.any()):
+            return values
         marked = np.where(self.meaningful, np.inf, values)
         return np.where(self.lost, -np.inf, marked)
 
@@ -161,7 +163,8 @@ def know(
     meaningful, lost = labelled[0].copy(), labelled[1].copy()
     undecided = np.zeros(gaps.shape, dtype=bool)
     demanded = np.full(gaps.shape, UNDECIDED, dtype=np.int8)
-    asked = np.where(np.isnan(values) & ~gaps, STRANGER, values)
+    strangers = np.isnan(values) & ~gaps
+    asked = np.where(strangers, STRANGER, values) if strangers.any() else values
     against: list[tuple[Rule, Cells]] = []
     for rule in rules:
         j = rule.target
@@ -192,7 +195,7 @@ def know(
 def open_boxes(values: Values, labels: Labels, schema: Schema) -> Values:
     """Coded values without those of boxes that were lost: nothing says whether they were ticked."""
     lost = labels.lost[:, schema.modelled_positions] & schema.checkboxes
-    return np.where(lost, np.nan, values)
+    return np.where(lost, np.nan, values) if lost.any() else values
 
 
 def check_labels(

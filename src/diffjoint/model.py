@@ -4,6 +4,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from diffjoint.aggregate import Aggregated, Clusters, aggregate, as_expected
 from diffjoint.arrays import Cells, Values
@@ -116,9 +117,21 @@ class Model:
         for drawn in zip(values, meaningful, strict=True):
             yield JointState(*drawn)
 
-    def infer(self, observation: Observation, memory_limit: int, progress: Progress) -> Aggregated:
-        """Value, uncertainty and call of every cell, by what was expected or found in training."""
-        probability = self.belief.probability(observation) if self.belief else None
+    def infer(
+        self,
+        observation: Observation,
+        memory_limit: int,
+        progress: Progress,
+        folds: NDArray[np.int64] | None = None,
+    ) -> Aggregated:
+        """Value, uncertainty and call of every cell, by what was expected or found in training.
+
+        Parameters
+        ----------
+        folds : int array of shape (n_rows,), optional
+            The folds that judge these rows, if they are some rows of a table.
+        """
+        probability = self.belief.probability(observation, folds) if self.belief else None
         if self.expectation is not None:
             if probability is None:
                 probability = observation.known_meaningful.astype(np.float64)

@@ -9,7 +9,8 @@ import json
 import os
 import secrets
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -33,11 +34,18 @@ def write_whole(path: str | os.PathLike[str], write: Callable[[BinaryIO], object
 
     An interruption leaves what was at ``path`` before as it was.
     """
+    with writing_whole(path) as file:
+        write(file)
+
+
+@contextmanager
+def writing_whole(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Open a file beside ``path`` to write to, and put it there at the end, as above."""
     target = Path(path).resolve()
     beside = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
     try:
         with open(beside, "xb") as file:
-            write(file)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         if target.exists():

@@ -84,7 +84,9 @@ class Observation:
     @property
     def known(self) -> Values:
         """What is certain of the mask: 1 meaningful, 0 not meaningful, NaN for candidates."""
-        return np.where(self.candidates, np.nan, self.known_meaningful)
+        known: Values = self.known_meaningful.astype(np.float16)
+        known[self.candidates] = np.nan
+        return known
 
     def take(self, rows: NDArray[np.intp]) -> "Observation":
         """Some rows, or all in another order."""

@@ -12,8 +12,9 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from diffjoint.config import NA_VALUES
 from diffjoint.errors import FileError, InputError
-from diffjoint.files import NA_VALUES, check_ending, read_file, write_file
+from diffjoint.files import check_ending, read_file, write_file
 from diffjoint.simulate import World
 
 FACTS = "world.json"

@@ -197,7 +197,7 @@ def impute(
     self_check: SelfCheckOption = False,
     seed: Seed = 0,
     checkpoint: CheckpointOption = None,
-    memory_limit: MemoryLimit = DEFAULT_MEMORY_LIMIT,
+    memory_limit: MemoryLimit = None,
     device: Device = "auto",
     threads: Threads = None,
     quiet: Quiet = False,
@@ -210,6 +210,14 @@ def impute(
 
     run.check_outputs(out, mask_out, proba_out, uncertainty_out, review, model_out, report=report)
     file = run.read(source, na_values, encoding, reason_codes=parsing.parse_codes(codes))
+    sides = (mask_out, proba_out, uncertainty_out)
+    in_blocks = (
+        run.goes_in_blocks(file, out, *sides)
+        and not any((review, report, decisions, model_out, self_check))
+        and parsing.needs_no_draws(preset, detector, settings)
+    )
+    if in_blocks:
+        run.bound(file, memory_limit, threads, seed, quiet)
     known = run.decided(decisions, file)
     imputer = run.fitted(
         file,
@@ -221,6 +229,7 @@ def impute(
         settings,
         kinds,
         loss_rate,
+        in_blocks=in_blocks,
         preset=preset,
         detector=detector,
         checkboxes=checkboxes,
@@ -229,15 +238,18 @@ def impute(
         bounds=parsing.parse_bounds(bounds),
         random_state=seed,
         checkpoint=checkpoint,
-        memory_limit=memory_limit,
+        memory_limit=memory_limit or DEFAULT_MEMORY_LIMIT,
         device=device,
         n_threads=threads,
     )
+    if in_blocks:
+        run.write_blocks(imputer, file, out, *sides, quiet)
+        return
     result = imputer.impute(file.table, **known)
     if model_out is not None:
         run.save_model(imputer, model_out, draws=False, quiet=quiet)
     run.write_review(imputer, result, file, review, known)
-    run.write_results(result, file, out, mask_out, proba_out, uncertainty_out, review, quiet)
+    run.write_results(result, file, out, *sides, review, quiet)
     check = (
         run.check_itself(imputer, file, known, quiet and report is not None) if self_check else None
     )
@@ -268,7 +280,7 @@ def fit(
     draws: DrawsOption = False,
     seed: Seed = 0,
     checkpoint: CheckpointOption = None,
-    memory_limit: MemoryLimit = DEFAULT_MEMORY_LIMIT,
+    memory_limit: MemoryLimit = None,
     device: Device = "auto",
     threads: Threads = None,
     quiet: Quiet = False,
@@ -299,7 +311,7 @@ def fit(
         unseen=unseen,
         random_state=seed,
         checkpoint=checkpoint,
-        memory_limit=memory_limit,
+        memory_limit=memory_limit or DEFAULT_MEMORY_LIMIT,
         device=device,
         n_threads=threads,
     )
@@ -324,7 +336,7 @@ def transform(
     na_values: NaValues = None,
     encoding: Encoding = "utf-8",
     unseen: UnseenLater = None,
-    memory_limit: MemoryLimit = DEFAULT_MEMORY_LIMIT,
+    memory_limit: MemoryLimit = None,
     device: Device = "auto",
     threads: Threads = None,
     quiet: Quiet = False,
@@ -339,16 +351,24 @@ def transform(
             f"--self-check is for values that need no draws; {model} was fitted with "
             "sampler=inpaint, which draws them. Leave --self-check out."
         )
-    imputer.set_params(memory_limit=memory_limit, n_threads=threads, verbose=not quiet)
+    limit = memory_limit or DEFAULT_MEMORY_LIMIT
+    imputer.set_params(memory_limit=limit, n_threads=threads, verbose=not quiet)
     if unseen is not None:
         imputer.set_params(unseen=unseen)
     file = run.read(source, na_values, encoding, imputer.schema_, imputer.reason_codes)
     for doubt in imputer.doubts_:
         say(f"Doubt that fit had: {by_options(doubt)}", quiet)
+    sides = (mask_out, proba_out, uncertainty_out)
+    asks_for_all = any((review, report, decisions, self_check, imputer.rules))
+    is_by_row = imputer.settings_.is_amortised and imputer.detector == DEFAULT_DETECTOR
+    if is_by_row and not asks_for_all and run.goes_in_blocks(file, out, *sides):
+        run.check_bound(file, memory_limit)
+        run.write_blocks(imputer, file, out, *sides, quiet)
+        return
     known = run.decided(decisions, file)
     result = imputer.impute(file.table, **known)
     run.write_review(imputer, result, file, review, known)
-    run.write_results(result, file, out, mask_out, proba_out, uncertainty_out, review, quiet)
+    run.write_results(result, file, out, *sides, review, quiet)
     check = (
         run.check_itself(imputer, file, known, quiet and report is not None) if self_check else None
     )

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from diffjoint.config import DETECTOR_NAMES, NA_VALUES, PRESETS
+from diffjoint.config import DEFAULT_MEMORY_LIMIT, DETECTOR_NAMES, NA_VALUES, PRESETS
 
 
 def repeated(option: str, metavar: str, about: str) -> Any:
@@ -183,7 +183,13 @@ CheckpointOption = Annotated[
     Path | None, typer.Option(metavar="DIR", help="Save each pass there, and go on from there.")
 ]
 MemoryLimit = Annotated[
-    str, typer.Option(help="Memory for draws; the result does not depend on it.")
+    str | None,
+    typer.Option(
+        metavar="SIZE",
+        help="Memory that the run may take, such as 2GB. A text file that is too long for it is "
+        "learnt from some of its rows. Where draws, a report or another format are asked for, it "
+        f"bounds draws alone: {DEFAULT_MEMORY_LIMIT} if not given.",
+    ),
 ]
 Device = Annotated[str, typer.Option(help="auto, cpu or cuda.")]
 Threads = Annotated[int | None, typer.Option(help="Threads to use.")]

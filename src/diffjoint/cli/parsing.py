@@ -118,10 +118,15 @@ def check_method(preset: str, detector: str, settings: list[str] | None) -> None
         parse_setting(text)
 
 
+def needs_no_draws(preset: str, detector: str, settings: list[str] | None) -> bool:
+    """Whether values and calls are told of each row by itself, without draws."""
+    chosen = settings_for(preset, **dict(parse_setting(text) for text in settings or []))
+    return detector == DEFAULT_DETECTOR and chosen.is_amortised
+
+
 def check_checkable(preset: str, detector: str, settings: list[str] | None) -> None:
     """Find out now, not after the work, that there are no values to check."""
-    chosen = settings_for(preset, **dict(parse_setting(text) for text in settings or []))
-    if detector != DEFAULT_DETECTOR or not chosen.is_amortised:
+    if not needs_no_draws(preset, detector, settings):
         raise InputError(
             "--self-check is for values that need no draws. --detector paper, --preset paper and "
             "--set sampler=inpaint draw them: leave out one or the other."

@@ -1,8 +1,10 @@
 """What the commands do with tables: read, learn, complete, write and show."""
 
 import json
+import os
+from collections import Counter
 from collections.abc import Mapping
-from contextlib import nullcontext
+from contextlib import ExitStack, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -22,39 +24,57 @@ from diffjoint.cli.parsing import (
     parse_value,
     split_pair,
 )
+from diffjoint.config import NA_VALUES, parse_bytes
 from diffjoint.decisions import read_decisions
 from diffjoint.errors import InputError
 from diffjoint.files import (
-    NA_VALUES,
     STANDARD_STREAM,
     TableFile,
     check_ending,
+    is_text,
     read_file,
+    text_writer,
     write_file,
 )
-from diffjoint.imputer import Imputation, SelectiveImputer, load, understand
+from diffjoint.imputer import (
+    Imputation,
+    SelectiveImputer,
+    impute_blocks,
+    learn_only,
+    load,
+    understand,
+)
 from diffjoint.inspection import inspect
 from diffjoint.inspection_view import next_commands, show_inspection
+from diffjoint.memory import check_room, rows_within
 from diffjoint.persist import check_writable
 from diffjoint.progress import ProgressBar, Silence
 from diffjoint.search import AUTO
 from diffjoint.self_check import SelfCheck
 from diffjoint.table import Schema, open_table, read_reasons, searched_by_codes
+from diffjoint.trees import MOST_AT_ONCE
 
 __all__ = [
+    "bound",
+    "check_bound",
     "check_itself",
     "check_outputs",
     "decided",
     "fitted",
+    "goes_in_blocks",
     "load",
     "look_at",
     "parse_mm_fill",
     "read",
     "save_model",
+    "write_blocks",
     "write_report",
     "write_results",
     "write_review",
 ]
+
+COUNTED = ("n_observed", "n_kept", "n_imputed", "n_left", "n_review", "n_unticked")
+"""Numbers of cells that an imputation tells."""
 
 
 def look_at(
@@ -117,9 +137,17 @@ def fitted(
     settings: list[str] | None,
     kinds: list[str] | None,
     loss_rate: list[str] | None,
+    *,
+    in_blocks: bool = False,
     **params: Any,
 ) -> SelectiveImputer:
-    """An imputer that has learnt a file; what it made of the columns is shown."""
+    """An imputer that has learnt a file; what it made of the columns is shown.
+
+    Parameters
+    ----------
+    in_blocks : bool
+        Whether the file will be completed in blocks, so that its table need not be held.
+    """
     if mm_columns is None and (rules or codes):
         mm_columns = []
     imputer = SelectiveImputer(
@@ -138,7 +166,10 @@ def fitted(
     )
     show_schema(imputer, file, known, quiet)
     show_codes(file, quiet)
-    imputer.fit(file.table, **known)
+    if in_blocks:
+        learn_only(imputer, file.take)
+    else:
+        imputer.fit(file.table, **known)
     show_evidence(imputer, quiet)
     return imputer
 
@@ -226,6 +257,67 @@ def decided(decisions: str | None, file: TableFile) -> dict[str, Any]:
     return {} if decisions is None else read_decisions(decisions, file.table)
 
 
+def goes_in_blocks(file: TableFile, *outputs: str | None) -> bool:
+    """Whether a file can be completed, and its outputs written, some rows at a time."""
+    return file.text is not None and all(is_text(path) for path in outputs if path is not None)
+
+
+def bound(
+    file: TableFile, memory_limit: str | None, threads: int | None, seed: int, quiet: bool
+) -> None:
+    """Hold no more rows of a file to learn from than a limit leaves room for, if one is given."""
+    if memory_limit is None or file.text is None:
+        return
+    n_rows, n_columns = file.text.n_rows, len(file.text.source.names)
+    n_threads = threads or int(os.environ.get("OMP_NUM_THREADS", "0")) or os.cpu_count() or 1
+    n_learnt = rows_within(
+        parse_bytes(memory_limit), n_rows, n_columns, min(n_threads, MOST_AT_ONCE)
+    )
+    if n_learnt < n_rows:
+        say(
+            f"--memory-limit {memory_limit} has room to learn from {n_learnt:,} of the {n_rows:,} "
+            "rows; all of them are completed.",
+            quiet,
+        )
+        file.hold_some(n_learnt, seed)
+
+
+def check_bound(file: TableFile, memory_limit: str | None) -> None:
+    """Raise if a file cannot be completed in blocks within a limit, if one is given."""
+    if memory_limit is not None and file.text is not None:
+        check_room(parse_bytes(memory_limit), file.text.n_rows)
+
+
+def write_blocks(
+    imputer: SelectiveImputer,
+    file: TableFile,
+    out: str,
+    mask_out: str | None,
+    proba_out: str | None,
+    uncertainty_out: str | None,
+    quiet: bool,
+) -> None:
+    """Complete a text file and write what was asked for, some rows at a time."""
+    if file.text is None:
+        raise TypeError("blocks are read from text files")
+    text, counts = file.text, Counter[str]()
+    sides = {"meaningful": mask_out, "probability": proba_out, "uncertainty": uncertainty_out}
+    with ExitStack() as files:
+        writer = files.enter_context(text_writer(out, file))
+        beside = {
+            part: files.enter_context(text_writer(path))
+            for part, path in sides.items()
+            if path is not None
+        }
+        results = impute_blocks(imputer, lambda: (block.table for block in text.blocks()))
+        for block, result in zip(text.blocks(), results, strict=True):
+            writer.write(result.table, block)
+            for part, other in beside.items():
+                other.write(getattr(result, part))
+            counts.update({name: getattr(result, name) for name in COUNTED})
+    say_counts(counts, out, None, quiet)
+
+
 def save_model(imputer: SelectiveImputer, path: Path, *, draws: bool, quiet: bool) -> None:
     """Save a model, and say what it can do."""
     imputer.save(path, draws=draws)
@@ -254,13 +346,19 @@ def write_results(
     for path, table in sides:
         if path is not None:
             write_file(path, table)
-    boxes = f" ({result.n_unticked:,} of these not ticked)" if result.n_unticked else ""
-    left = f", {result.n_left:,} left in columns carried along" if result.n_left else ""
+    say_counts({name: getattr(result, name) for name in COUNTED}, out, review, quiet)
+
+
+def say_counts(counts: Mapping[str, int], out: str, review: str | None, quiet: bool) -> None:
+    """How many cells became what, and where they were written."""
+    n_unticked, n_left, n_review = (counts[name] for name in ("n_unticked", "n_left", "n_review"))
+    boxes = f" ({n_unticked:,} of these not ticked)" if n_unticked else ""
+    left = f", {n_left:,} left in columns carried along" if n_left else ""
     where = "--review FILE lists them" if review is None else f"see {review}"
-    doubtful = f" {result.n_review:,} of these are doubtful: {where}." if result.n_review else ""
+    doubtful = f" {n_review:,} of these are doubtful: {where}." if n_review else ""
     say(
-        f"{result.n_observed:,} cells observed, {result.n_kept:,} kept as NA{boxes}, "
-        f"{result.n_imputed:,} imputed{left}.{doubtful} Wrote {out}.",
+        f"{counts['n_observed']:,} cells observed, {counts['n_kept']:,} kept as NA{boxes}, "
+        f"{counts['n_imputed']:,} imputed{left}.{doubtful} Wrote {out}.",
         quiet,
     )
 

@@ -13,8 +13,8 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from diffjoint.cli.console import say
+from diffjoint.config import NA_VALUES
 from diffjoint.errors import InputError
-from diffjoint.files import NA_VALUES
 from diffjoint.metrics import lost_accuracy, lost_errors, mm_scores_by_column, token_accuracy
 from diffjoint.simulate import WORLDS, World, make_world
 from diffjoint.world_files import (

@@ -35,6 +35,7 @@ from diffjoint.table.reasons import (
 )
 from diffjoint.table.schema import (
     FEWEST_OBSERVED,
+    MAX_LEVELS,
     NOT_TICKED,
     TICKED,
     UNTICKED,
@@ -48,6 +49,7 @@ from diffjoint.table.schema import (
 
 __all__ = [
     "FEWEST_OBSERVED",
+    "MAX_LEVELS",
     "NOT_TICKED",
     "TICKED",
     "UNTICKED",
