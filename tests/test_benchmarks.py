@@ -14,6 +14,7 @@ from benchmarks import (
     check_limit,
     check_worlds,
     coherence,
+    columns,
     coverage,
     downstream,
     draws,
@@ -342,6 +343,17 @@ def test_named_columns_are_counted_and_results_kept(tmp_path, monkeypatch, capsy
 def run_here(kind, name, job, folder):
     """Measure in this process: starting another takes longer than the measurement."""
     return speed.in_this_process(kind, job)
+
+
+def test_time_is_measured_against_columns(tmp_path):
+    columns.main(
+        ["--quick", "--threads", "1", "--results", str(tmp_path / "columns.csv")]
+        + ["--picture", str(tmp_path / "columns.svg")]
+    )
+    found = pd.read_csv(tmp_path / "columns.csv")
+    assert found["columns"].tolist() == [12, 12, 40, 40]
+    assert (found["right_calls"] > 90).all()
+    assert (tmp_path / "columns.svg").exists()
 
 
 def test_memory_is_measured_in_a_process_of_its_own(tmp_path):

@@ -20,6 +20,7 @@ from benchmarks import (
     check_limit,
     check_worlds,
     coherence,
+    columns,
     coverage,
     draws,
     life_losses,
@@ -123,6 +124,7 @@ MADE = {
             profiling.RESULTS, lambda path: path.read_text(encoding="utf-8")
         ),
         "speed": lambda: speed_of("network", speed.network),
+        "speed_columns": lambda: columns.section(results_of("columns")),
         "speed_mimic": lambda: speed_of("mimic", speed.mimic),
         "speed_scaling": lambda: speed_of("rows-1000", lambda o: speed.scaling(with_rows(o))),
     }

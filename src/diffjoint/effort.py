@@ -9,11 +9,12 @@ import numpy as np
 from diffjoint.config import Settings
 from diffjoint.evidence import n_folds_alone, n_folds_in_turn
 from diffjoint.evidence.missing import MOST_ROWS
+from diffjoint.screen import WHAT_IT_HOLDS, WHO_IS_MISSING, Most
 from diffjoint.state import JointSpace, Observation
 
 ROW_SECONDS, WEIGHT_SECONDS = 1.5e-6, 3e-10
 """A row through the network: at least, and by the square of its width."""
-FOLD_SECONDS = 0.073, 5.7e-6, 5e-7
+FOLD_SECONDS = 0.045, 3.5e-6, 3e-7
 """Who is missing in a column, for each fold: at least, by row, and by cell of the rest."""
 VALUE_SECONDS = 0.06, 2.5e-6, 8e-7
 """What a column held: at least, by row, and by cell of the rest."""
@@ -29,7 +30,7 @@ BATCHES_PER_EPOCH = 25, 100
 
 def evidence_units(observation: Observation, settings: Settings) -> int:
     """Work on one fold of a searched column."""
-    return _units(_trees_seconds(observation, FOLD_SECONDS), settings)
+    return _units(_trees_seconds(observation, FOLD_SECONDS, WHO_IS_MISSING), settings)
 
 
 def value_units(observation: Observation, space: JointSpace, settings: Settings) -> int:
@@ -38,7 +39,8 @@ def value_units(observation: Observation, space: JointSpace, settings: Settings)
     boosted = np.where(is_level, 1.0, MEAN_OF_NUMBERS).mean()
     n_alone = OF_SEVERAL * settings.n_boosters if settings.n_boosters > 1 else 1.0
     n_times = 1.0 - boosted + boosted * n_alone
-    return _units(n_times * _trees_seconds(observation, VALUE_SECONDS), settings)
+    seconds = _trees_seconds(observation, VALUE_SECONDS, WHAT_IT_HOLDS)
+    return _units(n_times * seconds, settings)
 
 
 def fit_units(
@@ -103,11 +105,12 @@ def n_network_passes(n_steps: int) -> int:
     return 2 * n_steps - 1
 
 
-def _trees_seconds(observation: Observation, cost: tuple[float, float, float]) -> float:
-    """Trees for one column, by the size of the table."""
+def _trees_seconds(observation: Observation, cost: tuple[float, float, float], most: Most) -> float:
+    """Trees for one column, by the size of the table and the columns that they see."""
     least, by_row, by_cell = cost
     n_rows, n_columns = observation.values.shape
-    return least + float(min(n_rows, MOST_ROWS) * (by_row + by_cell * (n_columns - 1)))
+    n_seen = min(n_columns - 1, most.together)
+    return least + float(min(n_rows, MOST_ROWS) * (by_row + by_cell * n_seen))
 
 
 def _units(seconds: float, settings: Settings) -> int:

@@ -102,7 +102,8 @@ from diffjoint.table import (
 from diffjoint.wrap import Wrapped, check_imputer, learn_wrapped
 
 UNSEEN = ("error", "missing", "keep")
-MIN_ROWS = 2
+MIN_ROWS, MOST_COLUMNS = 2, 2_000
+"""Rows that can be learnt from at least; columns that can be in minutes, at most."""
 TOO_FAR = 3.0
 """Standard errors beyond which a rate is not what was said."""
 
@@ -838,6 +839,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         for doubt in idle_codes(table, self.reason_codes):
             warn(doubt, UntypicalWarning, stacklevel=4)
         without_codes, schema = understand(self, table, known_meaningful, known_lost)
+        _check_not_too_wide(schema)
         check_observed(without_codes, self._named_columns())
         check_unticked(without_codes, schema, self._named_columns())
         kept_unjudged = doubts_on_kept(without_codes, schema, self.column_kinds)
@@ -1582,6 +1584,16 @@ def _keep_freed_memory() -> None:
     freed, up to 32 MiB.
     """
     np.empty(31 * 2**20, dtype=np.uint8)
+
+
+def _check_not_too_wide(schema: Schema) -> None:
+    n_columns = len(schema.modelled)
+    if n_columns > MOST_COLUMNS:
+        raise InputError(
+            f"X must have at most {MOST_COLUMNS:,} columns to model; it has {n_columns:,}. Leave out "
+            "columns that say nothing about others, or carry them along as they are: "
+            "column_kinds={name: 'pass-through'}."
+        )
 
 
 def _check_enough_rows(table: Table) -> None:

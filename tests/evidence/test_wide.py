@@ -1,8 +1,11 @@
 """Tables of many columns: models see some of them, and calls are right all the same."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from diffjoint import SelectiveImputer
+from diffjoint.errors import InputError
 from diffjoint.evidence import find_candidates, gather, pack, unpack, why
 from diffjoint.screen import WHO_IS_MISSING
 from tests.evidence.turns import ready_to_draw
@@ -123,3 +126,34 @@ def test_masks_are_not_drawn_before_they_are_learnt():
     with pytest.raises(ValueError, match="learn_in_turn"):
         evidence.draw(some, np.isnan(some), uniform, unknown)
     assert list(ready_to_draw(evidence, some).in_turn) == BY_MARRIED
+
+
+def questions(n_columns, n_rows=400):
+    """Answers of which half are skipped where a gate says no."""
+    rng = np.random.default_rng(0)
+    gate = rng.random(n_rows) < 0.5
+    table = pd.DataFrame(rng.normal(size=(n_rows, n_columns)).round(2)).add_prefix("q")
+    table.loc[~gate, table.columns[: n_columns // 2]] = np.nan
+    table = table.mask(rng.random(table.shape) < 0.1)
+    return table.assign(gate=np.where(gate, "yes", "no"))
+
+
+def test_processes_side_by_side_give_the_same_answer_as_one():
+    table = questions(30)
+    searched = list(table.columns[:15])
+
+    def impute(n_threads):
+        imputer = SelectiveImputer(searched, random_state=0, n_threads=n_threads)
+        return imputer.fit(table).impute(table)
+
+    one, two = impute(1), impute(2)
+    pd.testing.assert_frame_equal(one.table, two.table, check_exact=True)
+    pd.testing.assert_frame_equal(one.probability, two.probability, check_exact=True)
+
+
+def test_more_columns_than_can_be_learnt_in_minutes_are_refused_with_what_to_do():
+    table = pd.DataFrame(np.random.default_rng(0).normal(size=(30, 2_001)).round(3)).add_prefix("q")
+    with pytest.raises(
+        InputError, match="at most 2,000 columns to model; it has 2,001.*pass-through"
+    ):
+        SelectiveImputer("auto").fit(table)
