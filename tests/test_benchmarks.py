@@ -346,10 +346,8 @@ def run_here(kind, name, job, folder):
 
 
 def test_time_is_measured_against_columns(tmp_path):
-    columns.main(
-        ["--quick", "--threads", "1", "--results", str(tmp_path / "columns.csv")]
-        + ["--picture", str(tmp_path / "columns.svg")]
-    )
+    where = ["--results", str(tmp_path / "columns.csv"), "--picture", str(tmp_path / "columns.svg")]
+    columns.main(["--quick", "--threads", "1", *where])
     found = pd.read_csv(tmp_path / "columns.csv")
     assert found["columns"].tolist() == [12, 12, 40, 40]
     assert (found["right_calls"] > 90).all()

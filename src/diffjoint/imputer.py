@@ -1590,8 +1590,8 @@ def _check_not_too_wide(schema: Schema) -> None:
     n_columns = len(schema.modelled)
     if n_columns > MOST_COLUMNS:
         raise InputError(
-            f"X must have at most {MOST_COLUMNS:,} columns to model; it has {n_columns:,}. Leave out "
-            "columns that say nothing about others, or carry them along as they are: "
+            f"X must have at most {MOST_COLUMNS:,} columns to model; it has {n_columns:,}. Leave "
+            "out columns that say nothing about others, or carry them along as they are: "
             "column_kinds={name: 'pass-through'}."
         )
 
