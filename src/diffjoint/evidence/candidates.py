@@ -126,10 +126,10 @@ def find_candidates(
     n_missing = gaps.sum(axis=0)
     enough = np.minimum(n_missing, len(gaps) - n_missing) >= FEWEST
     screen = open_screen(values, n_levels)
-    features, folds = LossFeatures(values, n_levels, screen), folds_of(values, N_FOLDS)
-    signs = {}
+    features = LossFeatures(values, n_levels, screen) if enough.any() else None
+    folds, signs = folds_of(values, N_FOLDS), {}
     for j in range(values.shape[1]):
-        if enough[j]:
+        if features is not None and enough[j]:
             inputs = screen.missing_along(j)
             beside = features.beside(j, inputs)
             signs[j] = _look(values, gaps[:, j], n_levels, beside, folds, inputs, seed)

@@ -18,6 +18,8 @@ FARTHEST = 1.5
 """Standard deviations above the other rates from which on a floor is not all loss."""
 BEYOND, LEAST_BEYOND = 3.0, 0.5
 """Standard deviations, of that size at least, from which on it cannot be loss at all."""
+MOSTLY = 0.5
+"""Share of a floor that losses must bear out, if it is far beyond the other rates."""
 UNEXPLAINED = 0.02
 """Share of a column's meaningful cells that values may leave unexplained."""
 TINY = 1e-6
@@ -166,20 +168,21 @@ def believable(
         columns make that believable. If not, its loss is what is to be expected from those.
     borne_out : float
         Share of the cells at the floor, at least, that must be lost for the losses beside them. So
-        much of the floor is loss, whatever other columns lose; but not of a floor that no column
-        can lose.
+        much of the floor is loss, whatever other columns lose. Of a floor far beyond what others
+        lose it must be most: where hardly a cell is observed, a few that seem to be lost would
+        make nearly all of the others lost as well.
 
     Examples
     --------
     >>> prior = Prior(-2.0, 0.5)
     >>> believable(0.0, True, prior), round(believable(-0.9, True, prior, borne_out=0.9), 2)
     (-1.25, -1.01)
-    >>> believable(2.0, True, prior, borne_out=0.9)
+    >>> believable(2.0, True, prior, borne_out=0.3)
     -1.25
     """
     if prior is None:
         return floor if is_sharp else None
-    if is_sharp and is_far_beyond(floor, prior):
+    if is_sharp and borne_out < MOSTLY and is_far_beyond(floor, prior):
         return prior.highest
     if is_sharp:
         return max(min(floor, prior.highest), floor + float(np.log(max(borne_out, TINY))))
