@@ -246,7 +246,8 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     device : str
         "auto" (CUDA where there is one), "cpu", "cuda" or any name torch knows.
     n_threads : int, optional
-        Threads that torch and the boosted trees may use; None leaves what is set.
+        Threads that torch and the boosted trees may use; None leaves what is set. Tables of 12
+        columns and more and fewer than 30,000 rows are learnt by as many processes instead.
     memory_limit : int or str
         Memory for draws, such as "500MB". The result does not depend on it.
     checkpoint : path, optional

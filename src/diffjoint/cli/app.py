@@ -217,7 +217,7 @@ def impute(
         and parsing.needs_no_draws(preset, detector, settings)
     )
     if in_blocks:
-        run.bound(file, memory_limit, threads, seed, quiet)
+        threads = run.bound(file, memory_limit, threads, seed, quiet)
     known = run.decided(decisions, file)
     imputer = run.fitted(
         file,

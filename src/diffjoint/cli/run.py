@@ -52,7 +52,7 @@ from diffjoint.progress import ProgressBar, Silence
 from diffjoint.search import AUTO
 from diffjoint.self_check import SelfCheck
 from diffjoint.table import Schema, open_table, read_reasons, searched_by_codes
-from diffjoint.trees import MOST_AT_ONCE
+from diffjoint.trees import MANY_ROWS, MOST_AT_ONCE
 
 __all__ = [
     "bound",
@@ -264,10 +264,16 @@ def goes_in_blocks(file: TableFile, *outputs: str | None) -> bool:
 
 def bound(
     file: TableFile, memory_limit: str | None, threads: int | None, seed: int, quiet: bool
-) -> None:
-    """Hold no more rows of a file to learn from than a limit leaves room for, if one is given."""
+) -> int | None:
+    """Hold no more rows of a file to learn from than a limit leaves room for, if one is given.
+
+    Returns
+    -------
+    int or None
+        Threads to use: one where several would be processes, which no limit of this one bounds.
+    """
     if memory_limit is None or file.text is None:
-        return
+        return threads
     n_rows, n_columns = file.text.n_rows, len(file.text.source.names)
     n_threads = threads or int(os.environ.get("OMP_NUM_THREADS", "0")) or os.cpu_count() or 1
     n_learnt = rows_within(
@@ -280,6 +286,7 @@ def bound(
             quiet,
         )
         file.hold_some(n_learnt, seed)
+    return 1 if n_learnt < MANY_ROWS else threads
 
 
 def check_bound(file: TableFile, memory_limit: str | None) -> None:
