@@ -54,10 +54,10 @@ class LossFeatures:
 
     def __init__(self, values: Values, n_levels: NDArray[np.int64], screen: Screen) -> None:
         self._missing = np.isnan(values)
-        self._values, self._n_levels, self._screen = values, n_levels, screen
+        self._values, self._n_levels = values, n_levels
         self._numbers = np.column_stack([_standard(column) for column in values.T])
         self._flags = np.column_stack([_standard(column) for column in self._missing.T * 1.0])
-        self._learnt: dict[int, _Guess | None] = {}
+        self._guesses = [self._learn(k, screen.about(k)) for k in range(values.shape[1])]
 
     def beside(self, column: int, others: Places) -> Values:
         """Features of some other columns: value, missing or not, guess where missing, levels."""
@@ -67,33 +67,23 @@ class LossFeatures:
             [self._numbers[:, others], self._flags[:, others], *guesses, *levels]
         )
 
-    def _learn(self, k: int) -> _Guess | None:
+    def _learn(self, k: int, seen: Places) -> _Guess | None:
         """A column from those that say something about it: a score, and what it stands for."""
         missing, n_columns = self._missing[:, k], self._missing.shape[1]
-        seen = self._screen.about(k)
         if not missing.any() or missing.all() or not len(seen):
             return None
         known = np.hstack([self._numbers[:, seen], self._flags[:, seen]])
         products = known.T @ known + RIDGE * np.eye(2 * len(seen))
+        found = np.linalg.solve(products, known.T @ self._numbers[:, k])
         weights = np.zeros(2 * n_columns)
-        weights[np.concatenate([seen, seen + n_columns])] = np.linalg.solve(
-            products, known.T @ self._numbers[:, k]
-        )
-        score = self._score(weights, slice(None))
+        weights[np.concatenate([seen, seen + n_columns])] = found
+        score = known @ found
         curve = IsotonicRegression(out_of_bounds="clip")
         return _Guess(weights, score, curve.fit(score[~missing], self._numbers[~missing, k]))
 
-    def _score(self, weights: Values, rows: Cells | slice) -> Values:
-        """What weights of values and of flags make of some rows."""
-        of_values, of_flags = np.split(weights, 2)
-        score: Values = self._numbers[rows] @ of_values + self._flags[rows] @ of_flags
-        return score
-
     def _guess(self, k: int, column: int) -> Values:
         """Column k where it is missing, by all others but ``column``; 0 where it is there."""
-        if k not in self._learnt:
-            self._learnt[k] = self._learn(k)
-        guess, learnt = np.zeros(len(self._missing)), self._learnt[k]
+        guess, learnt = np.zeros(len(self._missing)), self._guesses[k]
         if learnt is not None:
             missing = self._missing[:, k]
             own, flag = learnt.weights[column], learnt.weights[column + self._missing.shape[1]]

@@ -27,6 +27,7 @@ from diffjoint.evidence.learning import misleading_gaps
 from diffjoint.evidence.missing import FEWEST, learn_missing
 from diffjoint.keys import row_keys
 from diffjoint.screen import open_screen
+from diffjoint.trees import side_by_side
 
 FALSE_FIND_RATE = 0.05
 """How often, at most, a table whose cells are only lost has a column named."""
@@ -126,13 +127,19 @@ def find_candidates(
     n_missing = gaps.sum(axis=0)
     enough = np.minimum(n_missing, len(gaps) - n_missing) >= FEWEST
     screen = open_screen(values, n_levels)
-    features = LossFeatures(values, n_levels, screen) if enough.any() else None
-    folds, signs = folds_of(values, N_FOLDS), {}
-    for j in range(values.shape[1]):
-        if features is not None and enough[j]:
+    judged, signs = np.flatnonzero(enough).tolist(), {}
+    if judged:
+        features, folds = LossFeatures(values, n_levels, screen), folds_of(values, N_FOLDS)
+
+        def look(j: int) -> _Signs:
             inputs = screen.missing_along(j)
             beside = features.beside(j, inputs)
-            signs[j] = _look(values, gaps[:, j], n_levels, beside, folds, inputs, seed)
+            return _look(values, gaps[:, j], n_levels, beside, folds, inputs, seed)
+
+        for j, sign in zip(judged, side_by_side(look, judged, len(values)), strict=True):
+            signs[j] = sign
+            tick()
+    for _ in range(values.shape[1] - len(judged)):
         tick()
     rates = n_missing / max(1, len(gaps))
     found = _decide(rates, signs, len(gaps), false_find_rate)
