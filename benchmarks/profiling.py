@@ -24,12 +24,12 @@ RESULTS = Path(__file__).parent / "results" / "profile.md"
 PHASES = {
     "columns understood and coded": ("imputer.py", "_prepare"),
     "who is missing beside whom (evidence)": ("imputer.py", "_believe"),
-    "what lost cells held (trees)": ("expect.py", "learn_values"),
-    "diffusion training": ("model_update.py", "model_update"),
-    "P(meaningful) of cells": ("detect.py", "probability"),
-    "values filled in": ("expect.py", "of"),
+    "what lost cells held (trees)": ("boosted.py", "learn_values"),
+    "diffusion training": ("train.py", "model_update"),
+    "P(meaningful) of cells": ("evidence.py", "probability"),
+    "values filled in": ("boosted.py", "of"),
     "masks of draws": ("detector.py", "draws"),
-    "values of draws": ("conditional_sample.py", "_draw"),
+    "values of draws": ("sample.py", "_draw"),
     "into the table": ("complete.py", "complete"),
 }
 """What a phase is called, and the function that it is."""

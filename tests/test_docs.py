@@ -11,6 +11,13 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import pandas as pd
 import pytest
+from benchmarks.published import published
+from benchmarks.tables import FULL, TABLES, downstream_tables, method_comparison, real_tables
+from benchmarks.tables.grid import gather
+from mkdocs.commands.build import build
+from mkdocs.config import load_config
+
+import diffjoint
 from benchmarks import (
     auto,
     bayes_limit,
@@ -32,15 +39,8 @@ from benchmarks import (
     speed,
     worlds,
 )
-from benchmarks.published import published
-from benchmarks.tables import FULL, TABLES, downstream_tables, method_comparison, real_tables
-from benchmarks.tables.grid import gather
-from mkdocs.commands.build import build
-from mkdocs.config import load_config
-
-import diffjoint
-from diffjoint import config
 from diffjoint.errors import FileError
+from diffjoint.settings import PAPER, PRESETS
 from diffjoint.simulate import WORLDS, make_world
 
 ROOT = Path(__file__).parents[1]
@@ -55,8 +55,8 @@ def python_blocks(page):
 def test_python_examples_run(page, tmp_path, monkeypatch):
     """With hardly any training: what they show is how, not how well."""
     monkeypatch.chdir(tmp_path)
-    brief = {name: replace(preset, max_epochs=2) for name, preset in config.PRESETS.items()}
-    monkeypatch.setattr(config, "PRESETS", brief)
+    brief = {name: replace(preset, max_epochs=2) for name, preset in PRESETS.items()}
+    monkeypatch.setattr("diffjoint.settings.PRESETS", brief)
     for block in python_blocks(page):
         exec(compile(block, str(page), "exec"), {"__name__": "__main__"})
 
@@ -150,7 +150,7 @@ def test_every_mark_on_a_page_is_held(page):
 
 def test_seeds_that_are_averaged_have_the_same_settings():
     """What a result does not name was not there to be set, and was as by default."""
-    by_default = asdict(config.PAPER)
+    by_default = asdict(PAPER)
     seen = {}
     for path in cells.RESULTS.glob("*/*/*.json"):
         settings = json.loads(path.read_text()).get("settings", {})

@@ -2,11 +2,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from diffjoint import SelectiveImputer, memory, text_files
+from diffjoint import SelectiveImputer, _memory
+from diffjoint._memory import check_room, resident, rows_within
 from diffjoint.cli import main
 from diffjoint.errors import InputError
 from diffjoint.imputer import impute_blocks, learn_only
-from diffjoint.memory import check_room, resident, rows_within
+from diffjoint.io import text
 from diffjoint.simulate import household_survey
 from tests.conftest import FEW_CELLS
 
@@ -93,12 +94,12 @@ def test_a_file_in_blocks_is_written_as_the_whole_is(survey_file, tmp_path, monk
         return [path.read_bytes() for path in paths]
 
     whole = written("whole", "--review", tmp_path / "review.csv")
-    monkeypatch.setattr(text_files, "BLOCK_BYTES", 2_000)
+    monkeypatch.setattr(text, "BLOCK_BYTES", 2_000)
     assert written("blocks") == whole
 
 
 def test_a_block_that_fails_leaves_the_old_file(survey_file, survey, tmp_path, monkeypatch):
-    monkeypatch.setattr(text_files, "BLOCK_BYTES", 2_000)
+    monkeypatch.setattr(text, "BLOCK_BYTES", 2_000)
     model, out = tmp_path / "model", tmp_path / "out.csv"
     saved(survey, model)
     out.write_text("old")
@@ -121,11 +122,11 @@ def test_a_limit_with_room_for_all_rows_changes_nothing(survey_file, tmp_path, c
 def test_a_tight_limit_learns_from_some_rows_and_completes_all(
     survey_file, tmp_path, monkeypatch, capsys
 ):
-    monkeypatch.setattr(memory, "FEWEST_ROWS", 100)
-    monkeypatch.setattr(memory, "resident", lambda: 0)
-    monkeypatch.setattr(memory, "FIXED", 0)
+    monkeypatch.setattr(_memory, "FEWEST_ROWS", 100)
+    monkeypatch.setattr(_memory, "resident", lambda: 0)
+    monkeypatch.setattr(_memory, "FIXED", 0)
     out = tmp_path / "out.csv"
-    limit = 200 * 8 * (memory.BY_CELL + memory.BY_GROWN_CELL)
+    limit = 200 * 8 * (_memory.BY_CELL + _memory.BY_GROWN_CELL)
     command = ["impute", survey_file, out, "-m", ",".join(MM), "--threads", 1]
     assert run(*command, "--memory-limit", f"{limit}B") == 0
     assert "has room to learn from 200 of the 460 rows" in " ".join(capsys.readouterr().err.split())
@@ -171,5 +172,5 @@ def test_memory_that_was_freed_is_given_back():
     parts = [np.ones(20_000) for _ in range(1_000)]
     held = resident()
     del parts
-    memory.give_back()
+    _memory.give_back()
     assert resident() < held - 100 * MB

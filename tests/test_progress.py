@@ -9,10 +9,10 @@ import pytest
 from rich.console import Console
 
 from diffjoint import SelectiveImputer
-from diffjoint.config import settings_for
-from diffjoint.effort import evidence_units, fit_units, value_units
+from diffjoint._effort import evidence_units, fit_units, value_units
+from diffjoint._progress import ProgressBar, Scaled, progress_bar
 from diffjoint.evidence import n_folds_alone
-from diffjoint.progress import ProgressBar, Scaled, progress_bar
+from diffjoint.settings import settings_for
 from tests.conftest import FEW_CELLS, TINY, TINY_INPAINT
 
 pytestmark = FEW_CELLS

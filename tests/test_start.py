@@ -6,8 +6,8 @@ import sys
 import pytest
 
 import diffjoint
-from diffjoint import config
-from diffjoint.detect import DETECTORS
+from diffjoint.detectors import DETECTORS
+from diffjoint.settings import DETECTOR_NAMES
 from diffjoint.simulate import household_survey
 
 SLOW = {"numpy", "pandas", "pyarrow", "narwhals", "scipy", "sklearn", "matplotlib", "torch"}
@@ -127,4 +127,4 @@ def test_every_public_name_is_there():
 
 
 def test_what_help_lists_is_what_there_is():
-    assert tuple(DETECTORS) == config.DETECTOR_NAMES
+    assert tuple(DETECTORS) == DETECTOR_NAMES

@@ -4,14 +4,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from diffjoint.decisions import read_decisions
+    from diffjoint.analysis.keep_na import keep_na
+    from diffjoint.analysis.pooling import Pooled, pool
+    from diffjoint.fitting.auto_columns import find_mm_columns
     from diffjoint.imputer import Imputation, SelectiveImputer, load
-    from diffjoint.inspection import inspect
-    from diffjoint.keep import keep_na
+    from diffjoint.inspection.inspect import inspect
+    from diffjoint.io.decisions import read_decisions
     from diffjoint.report import Report
-    from diffjoint.rubin import Pooled, pool
-    from diffjoint.search import find_mm_columns
-    from diffjoint.self_check import SelfCheck
+    from diffjoint.results.self_check import SelfCheck
 
     __version__: str
 
@@ -31,16 +31,16 @@ __all__ = [
 ]
 _HOMES = {
     "Imputation": "imputer",
-    "Pooled": "rubin",
+    "Pooled": "analysis.pooling",
     "Report": "report",
     "SelectiveImputer": "imputer",
-    "SelfCheck": "self_check",
-    "find_mm_columns": "search",
-    "inspect": "inspection",
-    "keep_na": "keep",
+    "SelfCheck": "results.self_check",
+    "find_mm_columns": "fitting.auto_columns",
+    "inspect": "inspection.inspect",
+    "keep_na": "analysis.keep_na",
     "load": "imputer",
-    "pool": "rubin",
-    "read_decisions": "decisions",
+    "pool": "analysis.pooling",
+    "read_decisions": "io.decisions",
 }
 """Where public names live."""
 

@@ -25,10 +25,45 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
-from diffjoint.aggregate import Aggregated
-from diffjoint.arrays import Cells, Values
-from diffjoint.complete import MMOutput, check_output, complete, indicator_names, spread
-from diffjoint.config import (
+from diffjoint._atomic import Arrays, check_writable, read_bundle, write_bundle
+from diffjoint._effort import evidence_units, fit_units, value_units
+from diffjoint._memory import give_back
+from diffjoint._progress import Progress, Scaled, Silence, progress_bar
+from diffjoint._types import Cells, Values
+from diffjoint.detectors import DETECTORS, Belief, LossRate
+from diffjoint.diffusion.aggregate import Aggregated
+from diffjoint.errors import InputError, ModelFileError, UntypicalWarning
+from diffjoint.fitting.auto_columns import AUTO, not_judged, search
+from diffjoint.fitting.model import (
+    Model,
+    check_device,
+    find_gaps,
+    joint_space,
+    model_from,
+    observe,
+)
+from diffjoint.fitting.params import label_from, params_from, plain_params
+from diffjoint.knowledge.labels import Labels, open_labels
+from diffjoint.knowledge.reason_codes import idle_codes, read_reasons, searched_by_codes
+from diffjoint.knowledge.resolve import Knowledge, check_labels, know, open_boxes
+from diffjoint.knowledge.rules import Rule, read_rules
+from diffjoint.report import Findings, Report, summarize
+from diffjoint.results.complete import MMOutput, check_output, complete, indicator_names, spread
+from diffjoint.results.constants import read_constants
+from diffjoint.results.explain import (
+    REVIEW_BAND,
+    Asked,
+    Band,
+    Explanation,
+    candidate_cells,
+    check_band,
+    explanations_table,
+    find_cell,
+    review_table,
+    within,
+)
+from diffjoint.results.self_check import SelfCheck, check_table
+from diffjoint.settings import (
     DEFAULT_DETECTOR,
     DEFAULT_MEMORY_LIMIT,
     DEFAULT_PRESET,
@@ -45,45 +80,10 @@ from diffjoint.config import (
     settings_for,
     settings_types,
 )
-from diffjoint.detect import DETECTORS, Belief, LossRate
-from diffjoint.effort import evidence_units, fit_units, value_units
-from diffjoint.errors import InputError, ModelFileError, UntypicalWarning
-from diffjoint.expect import Expectation, learn_values
-from diffjoint.explain import (
-    REVIEW_BAND,
-    Asked,
-    Band,
-    Explanation,
-    candidate_cells,
-    check_band,
-    explanations_table,
-    find_cell,
-    review_table,
-    within,
-)
-from diffjoint.keys import canonical_order, content_keys, told_apart
-from diffjoint.knowledge import Knowledge, check_labels, know, open_boxes
-from diffjoint.memory import give_back
-from diffjoint.mm_fill import read_constants
-from diffjoint.model import (
-    Model,
-    check_device,
-    find_gaps,
-    joint_space,
-    model_from,
-    observe,
-)
-from diffjoint.params import label_from, params_from, plain_params
-from diffjoint.persist import Arrays, check_writable, read_bundle, write_bundle
-from diffjoint.progress import Progress, Scaled, Silence, progress_bar
-from diffjoint.report import Findings, Report, summarize
-from diffjoint.rules import Rule, read_rules
-from diffjoint.search import AUTO, not_judged, search
-from diffjoint.self_check import SelfCheck, check_table
 from diffjoint.state import JointSpace, JointState, Observation
+from diffjoint.state.row_keys import canonical_order, content_keys, told_apart
 from diffjoint.table import (
     Checkboxes,
-    Labels,
     Schema,
     Table,
     check_observed,
@@ -91,15 +91,12 @@ from diffjoint.table import (
     code_table,
     doubts_on_carried,
     doubts_on_kept,
-    idle_codes,
     infer_schema,
-    open_labels,
     open_table,
-    read_reasons,
-    searched_by_codes,
     with_bounds,
 )
-from diffjoint.wrap import Wrapped, check_imputer, learn_wrapped
+from diffjoint.values.boosted import Expectation, learn_values
+from diffjoint.values.wrapped import Wrapped, check_imputer, learn_wrapped
 
 UNSEEN = ("error", "missing", "keep")
 MIN_ROWS, MOST_COLUMNS = 2, 2_000
@@ -799,7 +796,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _fit_passes(self, task: "_Task", given_seed: int) -> None:
         """Run Algorithm 1 pass by pass, from a checkpoint if there is one."""
-        from diffjoint.diffusion import Passes
+        from diffjoint.diffusion.engine import Passes
 
         passes = Passes(
             self.checkpoint,
@@ -1140,7 +1137,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _learn_to_draw(self, progress: Progress) -> None:
         """Train the denoiser when draws are first asked for: nothing else needs it."""
-        from diffjoint.diffusion import train_drawer
+        from diffjoint.diffusion.engine import train_drawer
 
         model = self._model
         if model.denoiser is not None:
@@ -1572,7 +1569,7 @@ class _Question:
 
 def _torch_threads(n_threads: int | None) -> AbstractContextManager[None]:
     """Load torch, and let it use so many threads."""
-    from diffjoint.diffusion import limited_threads
+    from diffjoint.diffusion.engine import limited_threads
 
     return limited_threads(n_threads)
 

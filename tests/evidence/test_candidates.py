@@ -16,8 +16,8 @@ from diffjoint.evidence.candidates import (
     _level,
 )
 from diffjoint.evidence.detector import folds_of
-from diffjoint.screen import open_screen
 from diffjoint.simulate import bayesian_network, make_mechanism
+from diffjoint.trees import open_screen
 
 N_LEVELS = np.array([0, 0, 2, 3, 2])
 

@@ -18,10 +18,10 @@ from diffjoint.evidence.missing import (
     rows_outside,
 )
 from diffjoint.evidence.why import why
-from diffjoint.keys import keyed_uniform, row_keys
 from diffjoint.metrics import mm_scores, token_accuracy
 from diffjoint.simulate import bayes_posterior, bayesian_network
-from diffjoint.trees import _as_numbers, n_bins_for
+from diffjoint.state.row_keys import keyed_uniform, row_keys
+from diffjoint.trees.boosted import _as_numbers, n_bins_for
 from tests.evidence.turns import ready_to_draw
 
 N_LEVELS = np.array([0, 0, 2, 3, 2])

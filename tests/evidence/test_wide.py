@@ -7,7 +7,7 @@ import pytest
 from diffjoint import SelectiveImputer
 from diffjoint.errors import InputError
 from diffjoint.evidence import find_candidates, gather, pack, unpack, why
-from diffjoint.screen import WHO_IS_MISSING
+from diffjoint.trees import WHO_IS_MISSING
 from tests.evidence.turns import ready_to_draw
 
 N_ROWS, N_COLUMNS = 1_500, 60

@@ -11,7 +11,7 @@ from diffjoint import Report, SelectiveImputer, load
 from diffjoint import imputer as imputer_module
 from diffjoint.cli import main
 from diffjoint.errors import InputError
-from diffjoint.model import Model
+from diffjoint.fitting.model import Model
 from diffjoint.simulate import household_survey
 from tests.conftest import TINY, TINY_INPAINT
 
@@ -132,7 +132,7 @@ def test_what_was_inferred_of_new_rows_is_not_inferred_again(imputer, survey, mo
     anew = imputer.report(rows).html
     listed = imputer.review(rows)
     result = imputer.impute(rows)
-    monkeypatch.setattr("diffjoint.model.Model.infer", None)
+    monkeypatch.setattr("diffjoint.fitting.model.Model.infer", None)
     assert imputer.report(rows, result).html == anew
     assert imputer.review(rows, result).equals(listed)
     with pytest.raises(InputError, match="result must be what impute"):
@@ -201,7 +201,7 @@ def test_the_command_line_infers_and_checks_new_rows_once(imputer, survey, tmp_p
     survey.head(80).to_csv(new, index=False)
     imputer.save(model)
     done = []
-    for where in ("diffjoint.model.Model.infer", "diffjoint.imputer.check_table"):
+    for where in ("diffjoint.fitting.model.Model.infer", "diffjoint.imputer.check_table"):
         name = where.rsplit(".", 1)[1]
         owner = Model if name == "infer" else imputer_module
         usual = getattr(owner, name)

@@ -51,7 +51,8 @@ from diffjoint.cli.options import (
     Unseen,
     UnseenLater,
 )
-from diffjoint.config import (
+from diffjoint.errors import InputError
+from diffjoint.settings import (
     DEFAULT_DETECTOR,
     DEFAULT_MEMORY_LIMIT,
     DEFAULT_PRESET,
@@ -59,7 +60,6 @@ from diffjoint.config import (
     MECHANISM_NAMES,
     check_choice,
 )
-from diffjoint.errors import InputError
 
 TABLE_FORMATS = ("csv", "tsv", "parquet", "feather")
 
@@ -383,7 +383,7 @@ def demo(
     quiet: Quiet = False,
 ) -> None:
     """Complete a small built-in survey and show what happened."""
-    from diffjoint.demo import run_demo
+    from diffjoint.cli.demo import run_demo
 
     run_demo(folder, seed=seed, verbose=not quiet)
 

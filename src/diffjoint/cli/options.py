@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from diffjoint.config import DEFAULT_MEMORY_LIMIT, DETECTOR_NAMES, NA_VALUES, PRESETS
+from diffjoint.settings import DEFAULT_MEMORY_LIMIT, DETECTOR_NAMES, NA_VALUES, PRESETS
 
 
 def repeated(option: str, metavar: str, about: str) -> Any:

@@ -4,7 +4,8 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from diffjoint.config import (
+from diffjoint.errors import InputError
+from diffjoint.settings import (
     DEFAULT_DETECTOR,
     DETECTOR_NAMES,
     PRESETS,
@@ -12,7 +13,6 @@ from diffjoint.config import (
     settings_for,
     settings_types,
 )
-from diffjoint.errors import InputError
 
 
 def parse_rate(text: str) -> float:

@@ -15,6 +15,9 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from diffjoint._atomic import check_writable
+from diffjoint._memory import check_room, rows_within
+from diffjoint._progress import ProgressBar, Silence
 from diffjoint.cli.console import by_options, console, say
 from diffjoint.cli.parsing import (
     parse_codes,
@@ -24,18 +27,8 @@ from diffjoint.cli.parsing import (
     parse_value,
     split_pair,
 )
-from diffjoint.config import NA_VALUES, parse_bytes
-from diffjoint.decisions import read_decisions
 from diffjoint.errors import InputError
-from diffjoint.files import (
-    STANDARD_STREAM,
-    TableFile,
-    check_ending,
-    is_text,
-    read_file,
-    text_writer,
-    write_file,
-)
+from diffjoint.fitting.auto_columns import AUTO
 from diffjoint.imputer import (
     Imputation,
     SelectiveImputer,
@@ -44,14 +37,22 @@ from diffjoint.imputer import (
     load,
     understand,
 )
-from diffjoint.inspection import inspect
-from diffjoint.inspection_view import next_commands, show_inspection
-from diffjoint.memory import check_room, rows_within
-from diffjoint.persist import check_writable
-from diffjoint.progress import ProgressBar, Silence
-from diffjoint.search import AUTO
-from diffjoint.self_check import SelfCheck
-from diffjoint.table import Schema, open_table, read_reasons, searched_by_codes
+from diffjoint.inspection.inspect import inspect
+from diffjoint.inspection.view import next_commands, show_inspection
+from diffjoint.io.decisions import read_decisions
+from diffjoint.io.files import (
+    STANDARD_STREAM,
+    TableFile,
+    check_ending,
+    is_text,
+    read_file,
+    text_writer,
+    write_file,
+)
+from diffjoint.knowledge.reason_codes import read_reasons, searched_by_codes
+from diffjoint.results.self_check import SelfCheck
+from diffjoint.settings import NA_VALUES, parse_bytes
+from diffjoint.table import Schema, open_table
 from diffjoint.trees import MANY_ROWS, MOST_AT_ONCE
 
 __all__ = [

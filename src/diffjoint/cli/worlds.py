@@ -13,11 +13,8 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from diffjoint.cli.console import say
-from diffjoint.config import NA_VALUES
 from diffjoint.errors import InputError
-from diffjoint.metrics import lost_accuracy, lost_errors, mm_scores_by_column, token_accuracy
-from diffjoint.simulate import WORLDS, World, make_world
-from diffjoint.world_files import (
+from diffjoint.io.world_files import (
     check_new,
     na_values_of,
     observed_changed,
@@ -27,6 +24,9 @@ from diffjoint.world_files import (
     read_world,
     save_world,
 )
+from diffjoint.metrics import lost_accuracy, lost_errors, mm_scores_by_column, token_accuracy
+from diffjoint.settings import NA_VALUES
+from diffjoint.simulate import WORLDS, World, make_world
 
 
 def write_world(

@@ -16,8 +16,8 @@ from scipy.stats import norm
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 
-from diffjoint.arrays import Cells, Places, Values
-from diffjoint.screen import Screen
+from diffjoint._types import Cells, Places, Values
+from diffjoint.trees import Screen
 
 STEEPEST = 1.1
 """Standard deviation over the rows of a loss's logit, at most."""

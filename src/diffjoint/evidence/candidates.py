@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.stats import norm
 from sklearn.metrics import roc_auc_score
 
-from diffjoint.arrays import Cells, Places, Values
+from diffjoint._types import Cells, Places, Values
 from diffjoint.evidence.any_loss import (
     LossFeatures,
     association,
@@ -25,9 +25,8 @@ from diffjoint.evidence.any_loss import (
 from diffjoint.evidence.detector import folds_of
 from diffjoint.evidence.learning import misleading_gaps
 from diffjoint.evidence.missing import FEWEST, learn_missing
-from diffjoint.keys import row_keys
-from diffjoint.screen import open_screen
-from diffjoint.trees import side_by_side
+from diffjoint.state.row_keys import row_keys
+from diffjoint.trees import open_screen, side_by_side
 
 FALSE_FIND_RATE = 0.05
 """How often, at most, a table whose cells are only lost has a column named."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import logit
 from sklearn.isotonic import IsotonicRegression
 
-from diffjoint.arrays import Cells, Places, Values
+from diffjoint._types import Cells, Places, Values
 from diffjoint.evidence.correction import NONE, corrected
 from diffjoint.evidence.losses import MOST, LossModel, constant_loss, fit_loss
 from diffjoint.evidence.missing import learn_in_folds, rows_outside

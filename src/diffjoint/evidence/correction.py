@@ -5,7 +5,7 @@ from scipy.special import expit, logit
 from scipy.stats import chi2, ks_2samp
 from sklearn.linear_model import LogisticRegression
 
-from diffjoint.arrays import Cells, Values
+from diffjoint._types import Cells, Values
 
 FEWEST = 30
 """Labelled cells of each kind below which nothing is corrected."""

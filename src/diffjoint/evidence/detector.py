@@ -7,12 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from diffjoint.arrays import Cells, Values
+from diffjoint._types import Cells, Values
 from diffjoint.evidence.column import NEW, ColumnEvidence, Judged
 from diffjoint.evidence.implied import keep_to
 from diffjoint.evidence.losses import Scores
 from diffjoint.evidence.values_view import ValuesEvidence
-from diffjoint.keys import row_keys
+from diffjoint.state.row_keys import row_keys
 
 LearntColumn = ColumnEvidence | ValuesEvidence
 """What was learnt of a column: by values and gaps together, or by values first."""

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from diffjoint.arrays import Cells, Values
+from diffjoint._types import Cells, Values
 from diffjoint.evidence.missing import FEWEST
 
 NO_OTHER_COLUMN = (

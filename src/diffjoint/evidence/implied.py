@@ -7,7 +7,7 @@ it would now and then contradict the rows.
 
 import numpy as np
 
-from diffjoint.arrays import Cells
+from diffjoint._types import Cells
 from diffjoint.evidence.column import TINY, Judged
 
 ENOUGH_ROWS = 200

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
-from diffjoint.arrays import Cells, Places, Values
+from diffjoint._types import Cells, Places, Values
 from diffjoint.evidence import doubts as say
 from diffjoint.evidence.column import (
     ColumnEvidence,
@@ -61,8 +61,7 @@ from diffjoint.evidence.together import (
     share_borne_out,
 )
 from diffjoint.evidence.values_view import ValuesEvidence, View, learn_view, unjudged
-from diffjoint.screen import Screen, open_screen
-from diffjoint.trees import side_by_side
+from diffjoint.trees import Screen, open_screen, side_by_side
 
 STEEPER = 1.25
 """How much steeper than those of other columns losses of a searched column can be."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import log_ndtr, logit
 
-from diffjoint.arrays import Cells, Values
+from diffjoint._types import Cells, Values
 from diffjoint.evidence.missing import FEWEST
 
 FARTHEST = 1.5

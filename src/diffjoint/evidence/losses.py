@@ -15,7 +15,7 @@ from scipy.special import expit, logit
 from scipy.stats import chi2
 from sklearn.linear_model import LogisticRegression
 
-from diffjoint.arrays import Cells, Values
+from diffjoint._types import Cells, Values
 
 SIGNIFICANCE = 0.01
 """How often a table whose losses depend on nothing is said to have drivers, at most."""

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.special import logit
 from sklearn.ensemble import HistGradientBoostingClassifier
 
-from diffjoint.arrays import Cells, Places, Values
+from diffjoint._types import Cells, Places, Values
 from diffjoint.trees import Trees, constant, grow, side_by_side
 
 FEWEST = 20

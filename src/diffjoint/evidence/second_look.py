@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.ensemble import HistGradientBoostingRegressor
 
-from diffjoint.arrays import Places, Values
+from diffjoint._types import Places, Values
 from diffjoint.evidence.column import to_logit
 from diffjoint.evidence.missing import FEWEST, rows_outside
 from diffjoint.trees import Trees, grow

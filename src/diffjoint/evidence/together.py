@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from diffjoint.arrays import Cells, Values
+from diffjoint._types import Cells, Values
 
 LOST_BY_VALUES = 0.1
 """P(meaningful) by values up to which a cell counts as lost."""

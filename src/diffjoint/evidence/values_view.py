@@ -19,7 +19,7 @@ from scipy.special import expit, logit
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.isotonic import IsotonicRegression
 
-from diffjoint.arrays import Cells, Places, Values
+from diffjoint._types import Cells, Places, Values
 from diffjoint.evidence.column import TINY, Judged, logits_in_folds, to_logit
 from diffjoint.evidence.correction import NONE, corrected_odds
 from diffjoint.evidence.missing import FEWEST, MOST_ROWS, rows_outside

@@ -16,7 +16,7 @@ from math import factorial
 import numpy as np
 from numpy.typing import NDArray
 
-from diffjoint.arrays import Values
+from diffjoint._types import Values
 from diffjoint.evidence.column import Judged, judges
 from diffjoint.evidence.detector import Evidence
 from diffjoint.evidence.values_view import ValuesEvidence

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import isnan
 from typing import Any
 
-from diffjoint.verdict import FEWEST_CELLS, MOST_FALSE, MOST_WRONG
+from diffjoint.results.verdict import FEWEST_CELLS, MOST_FALSE, MOST_WRONG
 
 ACCURACY = "accuracy"
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from diffjoint.arrays import Cells, Values
-from diffjoint.explain import percent
+from diffjoint._types import Cells, Values
 from diffjoint.report.words import coded_text, cut
+from diffjoint.results.explain import percent
 from diffjoint.table import Column, Schema
 
 MOST_ROWS = 20_000

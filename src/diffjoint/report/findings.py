@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from diffjoint.arrays import Cells, Values
-from diffjoint.explain import Asked, Band
+from diffjoint._types import Cells, Values
+from diffjoint.results.explain import Asked, Band
 from diffjoint.table import Schema, Table
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from diffjoint.persist import write_whole
+from diffjoint._atomic import write_whole
 from diffjoint.report.charts import (
     calibration_chart,
     distribution_chart,

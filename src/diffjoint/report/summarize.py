@@ -10,12 +10,12 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from diffjoint.arrays import Values
-from diffjoint.explain import NO_REASON, plain_text
+from diffjoint._types import Values
 from diffjoint.report.check import CheckSummary, summarize_check
 from diffjoint.report.drivers import Driver, Splitter
 from diffjoint.report.findings import Findings
 from diffjoint.report.words import coded_text, cut
+from diffjoint.results.explain import NO_REASON, plain_text
 from diffjoint.table import Column, Kind, cells_of, fill_column
 
 MOST_REVIEWED = 2_000

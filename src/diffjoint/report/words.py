@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from diffjoint.explain import plain_text
+from diffjoint.results.explain import plain_text
 from diffjoint.table import NOT_TICKED, UNTICKED, Column, Kind
 
 LONGEST = 48

@@ -1,13 +1,6 @@
 """Tables at the door: kinds, coding, model space, and dtypes back as they came. No torch."""
 
 from diffjoint.table.bounds import number_for, with_bounds
-from diffjoint.table.carried import (
-    check_observed,
-    check_unticked,
-    doubts_on_carried,
-    doubts_on_kept,
-    scarce_columns,
-)
 from diffjoint.table.decode import decode, fill_column, fill_constant, on_grid
 from diffjoint.table.encode import code_table, coordinates, encode
 from diffjoint.table.frame import (
@@ -24,15 +17,14 @@ from diffjoint.table.frame import (
     with_microseconds,
     without_cells,
 )
-from diffjoint.table.labels import Labels, open_flags, open_labels
-from diffjoint.table.ranks import from_scores, to_scores
-from diffjoint.table.reasons import (
-    codes_by_column,
-    idle_codes,
-    matches,
-    read_reasons,
-    searched_by_codes,
+from diffjoint.table.pass_through import (
+    check_observed,
+    check_unticked,
+    doubts_on_carried,
+    doubts_on_kept,
+    scarce_columns,
 )
+from diffjoint.table.ranks import from_scores, to_scores
 from diffjoint.table.schema import (
     FEWEST_OBSERVED,
     MAX_LEVELS,
@@ -56,7 +48,6 @@ __all__ = [
     "Checkboxes",
     "Column",
     "Kind",
-    "Labels",
     "Schema",
     "Table",
     "cells_of",
@@ -64,7 +55,6 @@ __all__ = [
     "check_observed",
     "check_unticked",
     "code_table",
-    "codes_by_column",
     "coordinates",
     "decode",
     "doubts_on_carried",
@@ -73,23 +63,17 @@ __all__ = [
     "fill_column",
     "fill_constant",
     "from_scores",
-    "idle_codes",
     "infer_kind",
     "infer_schema",
     "is_date",
     "iso_microseconds",
-    "matches",
     "microseconds",
     "number_for",
     "numbers",
     "objects",
     "on_grid",
-    "open_flags",
-    "open_labels",
     "open_table",
-    "read_reasons",
     "scarce_columns",
-    "searched_by_codes",
     "to_scores",
     "with_bounds",
     "with_cells",

@@ -1,6 +1,6 @@
 """How cells get lost: by rates, by values of other columns, or as they do in life."""
 
-from diffjoint.config import MECHANISM_NAMES, MechanismName
+from diffjoint.settings import MECHANISM_NAMES, MechanismName
 from diffjoint.simulate.mechanisms.base import Mechanism
 from diffjoint.simulate.mechanisms.life import LifeMechanism
 from diffjoint.simulate.mechanisms.logistic import LogisticMechanism

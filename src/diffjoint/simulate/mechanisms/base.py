@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from diffjoint.config import MechanismName
+from diffjoint.settings import MechanismName
 
 
 class Mechanism(Protocol):

@@ -9,8 +9,8 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
-from diffjoint.config import LifeName
 from diffjoint.errors import InputError
+from diffjoint.settings import LifeName
 
 Array = NDArray[np.float64]
 

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import expit
 
-from diffjoint.config import LogisticName
 from diffjoint.errors import InputError
+from diffjoint.settings import LogisticName
 
 
 @dataclass(frozen=True)

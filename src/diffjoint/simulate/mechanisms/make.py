@@ -5,8 +5,8 @@ from typing import cast, get_args
 import numpy as np
 import pandas as pd
 
-from diffjoint.config import MECHANISM_NAMES, LifeName, LogisticName, MechanismName
 from diffjoint.errors import InputError
+from diffjoint.settings import MECHANISM_NAMES, LifeName, LogisticName, MechanismName
 from diffjoint.simulate.mechanisms.base import Mechanism
 from diffjoint.simulate.mechanisms.life import make_life_mechanism
 from diffjoint.simulate.mechanisms.logistic import make_logistic_mechanism

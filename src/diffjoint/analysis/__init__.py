@@ -1,0 +1,1 @@
+"""What comes after: answers from many drawn tables, meaningful cells put back."""

@@ -1,0 +1,25 @@
+"""Detectors: who says which missing cells are meaningful.
+
+A detector looks at a table before anything is drawn. It returns a belief about the mask, or None if
+it has none yet: then the draws themselves decide, as in the paper.
+"""
+
+from collections.abc import Callable, Mapping
+
+from diffjoint._atomic import Arrays
+from diffjoint._progress import Progress
+from diffjoint.detectors.belief import Belief, LossRate
+from diffjoint.detectors.evidence import EvidenceBelief, learn_evidence
+from diffjoint.detectors.paper import by_draws
+from diffjoint.evidence import unpack
+from diffjoint.state import JointSpace, Observation
+
+__all__ = ["DETECTORS", "Belief", "EvidenceBelief", "LossRate", "belief_from", "learn_evidence"]
+
+Detector = Callable[[Observation, JointSpace, LossRate, int, Progress], Belief | None]
+DETECTORS: Mapping[str, Detector] = {"evidence": learn_evidence, "paper": by_draws}
+
+
+def belief_from(arrays: Arrays) -> Belief | None:
+    """The belief whose arrays these are; None if there are none."""
+    return EvidenceBelief(unpack(arrays)) if arrays else None

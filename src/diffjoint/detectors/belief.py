@@ -1,0 +1,45 @@
+"""What every detector gives: a belief about the mask."""
+
+from collections.abc import Mapping
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diffjoint._atomic import Arrays
+from diffjoint._progress import Progress
+from diffjoint._types import Cells, Values
+from diffjoint.evidence import Why
+from diffjoint.state import Masks, Observation
+
+LossRate = float | Mapping[int, float] | None
+"""P(lost) of regular cells: of all searched columns, or by position; None: to be estimated."""
+
+
+class Belief(Protocol):
+    """What a detector thinks of the mask, for any rows."""
+
+    doubts: tuple[str, ...]
+
+    def probability(
+        self, observation: Observation, folds: NDArray[np.int64] | None = None
+    ) -> Values:
+        """P(meaningful) of every candidate cell; 0 elsewhere, 1 where that is known."""
+
+    def judges(self, keys: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The folds that judge the rows of a whole table, by the keys of what they hold."""
+
+    def draw(self, observation: Observation, stream: int) -> Cells:
+        """A mask in which the cells of a row agree with each other."""
+
+    def draws(self, observation: Observation, streams: range) -> Masks:
+        """As many masks, for some rows at a time."""
+
+    def ready_to_draw(self, observation: Observation, seed: int, progress: Progress) -> "Belief":
+        """The belief with all that drawing takes, learnt from the table of ``fit``."""
+
+    def why(self, observation: Observation, rows: NDArray[np.intp], column: int) -> Why:
+        """Rates of a searched column's cells in some rows, and what the rows say for them."""
+
+    def arrays(self) -> Arrays:
+        """The belief as plain arrays."""

@@ -1,0 +1,144 @@
+"""The evidence detector: a belief from who is missing beside whom."""
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diffjoint._atomic import Arrays
+from diffjoint._progress import Progress
+from diffjoint._types import Cells, Values
+from diffjoint.detectors.belief import LossRate
+from diffjoint.evidence import (
+    NEW,
+    Evidence,
+    Why,
+    at_loss_rate,
+    gather,
+    learn_in_turn,
+    pack,
+    why,
+)
+from diffjoint.state import JointSpace, Masks, Observation
+from diffjoint.state.row_keys import keyed_uniform
+
+
+class EvidenceBelief:
+    """A belief from who is missing beside whom, see :mod:`diffjoint.evidence`."""
+
+    def __init__(self, evidence: Evidence) -> None:
+        self.evidence = evidence
+        self.doubts = evidence.doubts
+
+    def probability(
+        self, observation: Observation, folds: NDArray[np.int64] | None = None
+    ) -> Values:
+        """P(meaningful) of every candidate cell; 0 elsewhere, 1 where that is known.
+
+        Parameters
+        ----------
+        folds : int array of shape (n_rows,), optional
+            Those of the whole table, if these are some rows of it.
+        """
+        likely = self.evidence.probability(observation.values, observation.candidates, folds)
+        return np.where(observation.known_meaningful, 1.0, likely)
+
+    def judges(self, keys: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The folds that judge the rows of a whole table, by the keys of what they hold.
+
+        Parameters
+        ----------
+        keys : array of shape (n_rows,)
+            Those of seed 0, see :func:`diffjoint.state.row_keys.row_keys`.
+        """
+        plain = keys.view(np.uint64)
+        is_seen = np.isin((plain >> np.uint64(32)).astype(np.uint32), self.evidence.seen)
+        folds = (plain % np.uint64(self.evidence.n_folds)).astype(np.int64)
+        return np.where(is_seen, folds, NEW)
+
+    def at_loss_rate(
+        self,
+        observation: Observation,
+        loss_rate: Mapping[int, float],
+        folds: NDArray[np.int64],
+    ) -> "EvidenceBelief":
+        """The belief if these loss rates had been given; no mask can be drawn from it."""
+        gaps = ~observation.observed
+        looked_up = np.where(observation.labelled, observation.known, np.nan)
+        moved = at_loss_rate(self.evidence, observation.values, gaps, loss_rate, folds, looked_up)
+        return EvidenceBelief(moved)
+
+    def ready_to_draw(
+        self, observation: Observation, seed: int, progress: Progress
+    ) -> "EvidenceBelief":
+        """The belief with its columns learnt again in turn, from the table of ``fit``."""
+        if self.evidence.in_turn:
+            return self
+        if len(self.evidence.columns) > 1 and not self.evidence.leans_on_values:
+            progress.phase("which cells are skipped together")
+        ready = learn_in_turn(
+            self.evidence,
+            observation.values,
+            ~observation.observed,
+            keyed_uniform(observation.keys, 0, observation.values.shape[1]),
+            known=observation.known,
+            labelled=observation.labelled,
+            seed=seed % 2**32,
+            tick=progress.advance,
+        )
+        return EvidenceBelief(ready)
+
+    def draw(self, observation: Observation, stream: int) -> Cells:
+        """A mask drawn column by column, each given those before."""
+        values = observation.values
+        uniform = keyed_uniform(observation.keys, stream, values.shape[1])
+        may_be = observation.candidates | observation.known_meaningful
+        return self.evidence.draw(values, may_be, uniform, observation.known)
+
+    def draws(self, observation: Observation, streams: range) -> Masks:
+        """As many masks, for some rows at a time."""
+        folds = self.evidence.folds(observation.values)
+
+        def of(rows: NDArray[np.intp]) -> Cells:
+            some = observation.take(rows)
+            n_columns = some.values.shape[1]
+            uniform = np.stack([keyed_uniform(some.keys, stream, n_columns) for stream in streams])
+            may_be = some.candidates | some.known_meaningful
+            return self.evidence.draws(some.values, may_be, uniform, some.known, folds[rows])
+
+        return of
+
+    def why(self, observation: Observation, rows: NDArray[np.intp], column: int) -> Why:
+        """Rates of a searched column's cells in some rows, and what the rows say for them."""
+        return why(self.evidence, observation.values, rows, column)
+
+    def arrays(self) -> Arrays:
+        """The belief as plain arrays."""
+        return pack(self.evidence)
+
+
+def learn_evidence(
+    observation: Observation,
+    space: JointSpace,
+    loss_rate: LossRate,
+    seed: int,
+    progress: Progress,
+) -> EvidenceBelief | None:
+    """Learn who is missing beside whom; None if no column is searched."""
+    if not space.mm:
+        return None
+    progress.phase("who is missing beside whom")
+    values = observation.values
+    evidence = gather(
+        values,
+        ~observation.observed,
+        space.schema.n_levels,
+        space.mm,
+        loss_rate=loss_rate,
+        known=observation.known,
+        labelled=observation.labelled,
+        names=[column.name for column in space.schema.modelled],
+        seed=seed % 2**32,
+        tick=progress.advance,
+    )
+    return EvidenceBelief(evidence)

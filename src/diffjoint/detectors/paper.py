@@ -1,0 +1,12 @@
+"""The paper's detector: no belief, the draws themselves decide."""
+
+from diffjoint._progress import Progress
+from diffjoint.detectors.belief import Belief, LossRate
+from diffjoint.state import JointSpace, Observation
+
+
+def by_draws(
+    observation: Observation, space: JointSpace, loss_rate: LossRate, seed: int, progress: Progress
+) -> Belief | None:
+    """No belief yet: it comes from the draws, pass by pass."""
+    return None

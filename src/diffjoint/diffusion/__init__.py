@@ -1,0 +1,1 @@
+"""The diffusion model: the paper's four algorithms, and all that needs torch."""

@@ -1,0 +1,177 @@
+"""Algorithm 4, Aggregate: from many draws to one value, one uncertainty and one call per cell."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.cluster import KMeans
+
+from diffjoint._types import Cells, Values
+from diffjoint.settings import Fusion, Settings
+from diffjoint.state import Draws, JointSpace, JointState, Observation
+from diffjoint.table import Column, Kind, on_grid
+
+Clusters = NDArray[np.float64]
+"""Low and high centre of the uncertainty, a row per mm column; NaN where there is no split."""
+
+
+@dataclass(frozen=True)
+class Aggregated:
+    """What the draws say of every cell.
+
+    Attributes
+    ----------
+    values : array of shape (n_rows, n_columns)
+        Mean or mode of the draws; the observed value of observed cells.
+    uncertainty : array of the same shape
+        Standard deviation or entropy of the draws; 0 for observed cells.
+    meaningful_score : array of the same shape
+        How strongly the cell is called meaningful: above the threshold, it is. 0 for cells
+        that cannot be.
+    clusters : array of shape (n_mm_columns, 2)
+        The uncertainty's two centres per searched column.
+    threshold : float
+        The score above which a cell is called meaningful.
+    """
+
+    values: Values
+    uncertainty: Values
+    meaningful_score: Values
+    clusters: Clusters
+    threshold: float = 0.5
+
+    @property
+    def state(self) -> JointState:
+        """Values and calls, the next joint state."""
+        return JointState(self.values, self.meaningful_score > self.threshold)
+
+    def take(self, rows: NDArray[np.intp]) -> "Aggregated":
+        """Some rows, or all in another order."""
+        cells = (self.values[rows], self.uncertainty[rows], self.meaningful_score[rows])
+        return Aggregated(*cells, self.clusters, self.threshold)
+
+
+def as_expected(
+    values: Values, uncertainty: Values, probability: Values, threshold: float
+) -> Aggregated:
+    """What is said of every cell where no draws are asked: values and P(meaningful) as given."""
+    none = np.full((0, 2), np.nan)
+    return Aggregated(values, uncertainty, probability, none, threshold)
+
+
+def aggregate(
+    draws: Iterable[Draws],
+    observation: Observation,
+    space: JointSpace,
+    settings: Settings,
+    clusters: Clusters | None = None,
+    probability: Values | None = None,
+) -> Aggregated:
+    """Summarise draws cell by cell and call the candidates.
+
+    Parameters
+    ----------
+    draws : iterable of Draws
+        Blocks of rows; each is summarised and let go before the next is drawn.
+    clusters : array, optional
+        Centres found in training, for new rows; found anew if None.
+    probability : array of shape (n_rows, n_columns), optional
+        P(meaningful) from a detector that does not ask the draws.
+    """
+    values = observation.values.copy()
+    uncertainty = np.zeros(values.shape)
+    vote_share = np.zeros(values.shape)
+    for block in draws:
+        value, spread, vote = summarize(block, space.schema.modelled, settings)
+        unknown = ~observation.observed[block.rows]
+        values[block.rows] = np.where(unknown, value, values[block.rows])
+        uncertainty[block.rows] = np.where(unknown, spread, 0.0)
+        vote_share[block.rows] = vote
+    if probability is not None:
+        return as_expected(values, uncertainty, probability, settings.threshold)
+    if clusters is None:
+        clusters = uncertainty_clusters(uncertainty, observation.candidates, space.mm)
+    score = np.zeros(values.shape)
+    for centres, j in zip(clusters, space.mm, strict=True):
+        cluster_score = membership(uncertainty[:, j], centres)
+        score[:, j] = fuse(cluster_score, vote_share[:, j], settings.fusion)
+    score = np.where(observation.candidates, score, observation.known_meaningful)
+    return Aggregated(values, uncertainty, score, clusters, settings.threshold)
+
+
+def summarize(
+    draws: Draws, columns: tuple[Column, ...], settings: Settings
+) -> tuple[Values, Values, Values]:
+    """Value, uncertainty and share of meaningful draws per cell of a block."""
+    shape = draws.values.shape[1:]
+    value, uncertainty = np.empty(shape), np.empty(shape)
+    for j, column in enumerate(columns):
+        drawn = draws.values[:, :, j]
+        as_mode = column.kind is Kind.INTEGER and settings.integer_summary == "mode"
+        if column.is_categorical or as_mode:
+            value[:, j], uncertainty[:, j] = mode_and_entropy(drawn)
+        else:
+            value[:, j] = on_grid(drawn.mean(axis=0), column)
+            uncertainty[:, j] = drawn.std(axis=0)
+    return value, uncertainty, draws.meaningful.mean(axis=0)
+
+
+def mode_and_entropy(drawn: Values) -> tuple[Values, Values]:
+    """Most frequent value (the smallest of several) and entropy in nats, along the draws.
+
+    Examples
+    --------
+    >>> mode, entropy = mode_and_entropy(np.array([[0.0, 2.0], [1.0, 2.0]]))
+    >>> mode.tolist(), entropy.round(3).tolist()
+    ([0.0, 2.0], [0.693, 0.0])
+    """
+    n_draws = len(drawn)
+    ordered = np.sort(drawn, axis=0)
+    edge = np.ones((1, *drawn.shape[1:]), dtype=bool)
+    changes = ordered[1:] != ordered[:-1]
+    place = np.arange(n_draws).reshape(-1, *[1] * (drawn.ndim - 1))
+    run_start = np.maximum.accumulate(np.where(np.concatenate([edge, changes]), place, 0))
+    run_length = place - run_start + 1
+    mode = np.take_along_axis(ordered, run_length.argmax(axis=0)[None], axis=0)[0]
+    share = np.where(np.concatenate([changes, edge]), run_length / n_draws, 1.0)
+    entropy = np.abs(np.sum(share * np.log(share), axis=0))
+    return mode, entropy.round(12)  # equal counts in another order must not differ
+
+
+def uncertainty_clusters(uncertainty: Values, candidates: Cells, mm: tuple[int, ...]) -> Clusters:
+    """2-means of the candidates' uncertainty in each searched column.
+
+    A column whose candidates are all equally uncertain has nothing to split: NaN centres.
+    Otherwise 2-means always splits, also where no cell is meaningful at all.
+    """
+    clusters = np.full((len(mm), 2), np.nan)
+    for row, j in enumerate(mm):
+        scores = uncertainty[candidates[:, j], j]
+        if len(np.unique(scores)) < 2:
+            continue
+        two_means = KMeans(n_clusters=2, n_init=10, random_state=0).fit(scores[:, None])
+        clusters[row] = np.sort(two_means.cluster_centers_[:, 0])
+    return clusters
+
+
+def membership(uncertainty: Values, centres: NDArray[np.float64]) -> Values:
+    """How far between the low and the high centre: above one half, nearer the high one."""
+    low, high = centres
+    if np.isnan(low):
+        return np.zeros(uncertainty.shape)
+    share: Values = np.clip((uncertainty - low) / (high - low), 0.0, 1.0)
+    return share
+
+
+def fuse(cluster_score: Values, vote_share: Values, fusion: Fusion) -> Values:
+    """The two signals as one score, which exceeds one half exactly where the rule holds.
+
+    ``or`` is the larger signal and ``and`` the smaller; an even vote does not carry.
+    """
+    if fusion == "uncertainty":
+        return cluster_score
+    if fusion == "vote":
+        return vote_share
+    combine = np.maximum if fusion == "or" else np.minimum
+    return combine(cluster_score, vote_share)

@@ -1,0 +1,165 @@
+"""Algorithm 1, Diff-Joint for selective imputation: train, draw, aggregate, and again."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from diffjoint._effort import training_units
+from diffjoint._progress import Progress
+from diffjoint._types import Values
+from diffjoint.detectors import Belief
+from diffjoint.diffusion.aggregate import Aggregated, aggregate
+from diffjoint.diffusion.edm import Denoiser
+from diffjoint.diffusion.narrow_draws import find_shares, sharpening_units
+from diffjoint.diffusion.sample import conditional_sample
+from diffjoint.diffusion.train import Hiding, Trained, model_update
+from diffjoint.settings import Settings
+from diffjoint.state import JointSpace, JointState, Observation, one_mask
+
+
+@dataclass(frozen=True)
+class Runtime:
+    """How to run, as opposed to what to compute."""
+
+    seed: int
+    device: torch.device
+    memory_limit: int
+    progress: Progress
+
+
+@dataclass(frozen=True)
+class Pass:
+    """What one pass through the loop leaves behind."""
+
+    iteration: int
+    denoiser: Denoiser
+    aggregated: Aggregated
+    loss: float
+    n_epochs: int
+
+
+def diff_joint(
+    observation: Observation,
+    space: JointSpace,
+    settings: Settings,
+    runtime: Runtime,
+    last: Pass | None = None,
+    belief: Belief | None = None,
+) -> Iterator[Pass]:
+    """The passes of Algorithm 1, each as it is done; the last one holds the result.
+
+    Parameters
+    ----------
+    observation : Observation
+        X^obs and Omega.
+    space : JointSpace
+        The columns, and which of them are searched (the paper's T).
+    last : Pass, optional
+        The last pass done before an interruption, to go on from.
+    belief : Belief, optional
+        What a detector thinks of the mask: the model is trained on masks drawn from it, and
+        values are drawn under the mask that it calls. None: the draws decide, as in the paper.
+    """
+    denoiser = last.denoiser if last else None
+    state = last.aggregated.state if last else initial_state(observation, runtime.seed)
+    probability = belief.probability(observation) if belief else None
+    called = None if probability is None else one_mask(probability > settings.threshold)
+    first = last.iteration + 1 if last else 0
+
+    for iteration in range(first, settings.n_iterations):
+        if belief is not None:
+            state = JointState(state.values, belief.draw(observation, 1 + iteration))
+        runtime.progress.phase(f"pass {iteration + 1} of {settings.n_iterations}: training")
+        trained = model_update(
+            torch.from_numpy(space.encode(state)).to(runtime.device),
+            settings,
+            _generator(runtime, iteration),
+            runtime.progress,
+            start=denoiser if settings.warm_start else None,
+        )
+        denoiser = trained.denoiser
+        runtime.progress.phase(f"pass {iteration + 1} of {settings.n_iterations}: drawing")
+        # The last pass draws from stream 0, as transform will: the two agree on the rows of fit.
+        draws = conditional_sample(
+            denoiser,
+            observation,
+            space,
+            settings,
+            stream=settings.n_iterations - 1 - iteration,
+            memory_limit=runtime.memory_limit,
+            progress=runtime.progress,
+            masks=called,
+        )
+        aggregated = aggregate(draws, observation, space, settings, probability=probability)
+        state = aggregated.state
+        yield Pass(iteration, denoiser, aggregated, trained.loss, trained.n_epochs)
+
+
+def learn_to_draw(
+    observation: Observation,
+    space: JointSpace,
+    settings: Settings,
+    runtime: Runtime,
+    belief: Belief | None,
+) -> tuple[Trained, Values]:
+    """Train a denoiser that is told what is observed: one pass, as there is no guess to refine.
+
+    It learns from hidden cells alone, whose truth is known. What lost cells are expected to hold
+    does not come from it: it is there to draw from. Where it draws too widely is found out on
+    hidden cells again, see :mod:`diffjoint.diffusion.narrow_draws`.
+
+    Parameters
+    ----------
+    belief : Belief or None
+        What the detector thinks of the mask; None where no column is searched.
+
+    Returns
+    -------
+    Trained, array of shape (n_columns,)
+        The denoiser, and how far from what is expected its draws are left.
+    """
+    mask = observation.known_meaningful if belief is None else belief.draw(observation, 1)
+    runtime.progress.phase("learning to draw")
+    trained = model_update(
+        torch.from_numpy(space.encode(JointState(observation.values, mask))).to(runtime.device),
+        settings,
+        _generator(runtime, 0),
+        runtime.progress,
+        hiding=_hiding(observation, space, runtime.device),
+    )
+    how = (space, settings, runtime.seed, runtime.memory_limit, runtime.progress)
+    return trained, find_shares(trained.denoiser, observation, mask, *how)
+
+
+def drawing_units(observation: Observation, space: JointSpace, settings: Settings) -> float:
+    """Rows through the network that :func:`learn_to_draw` takes at most."""
+    training = training_units(len(observation.values), settings)
+    return training + sharpening_units(observation, space, settings)
+
+
+def initial_state(observation: Observation, seed: int) -> JointState:
+    """Missing cells filled at random from their column's observed values; meaningful if known.
+
+    Every distinct observed value is as likely as any other.
+    """
+    rng = np.random.default_rng([seed, 0])
+    values: Values = observation.values.copy()
+    for j, column in enumerate(values.T):
+        missing = np.isnan(column)
+        support = np.unique(column[~missing])
+        values[missing, j] = rng.choice(support, size=int(missing.sum()))
+    return JointState(values, observation.known_meaningful)
+
+
+def _hiding(observation: Observation, space: JointSpace, device: torch.device) -> Hiding:
+    """What can be hidden, since it is observed."""
+    widths = torch.tensor([column.width for column in space.schema.modelled])
+    return Hiding(torch.from_numpy(observation.observed).to(device), widths.to(device))
+
+
+def _generator(runtime: Runtime, iteration: int) -> torch.Generator:
+    """Randomness of one pass's training: a function of the seed and the pass."""
+    entropy = np.random.SeedSequence([runtime.seed, 1, iteration]).generate_state(1, np.uint64)
+    return torch.Generator(runtime.device).manual_seed(int(entropy[0] >> np.uint64(1)))

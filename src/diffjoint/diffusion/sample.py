@@ -1,0 +1,207 @@
+"""Algorithm 3, Conditional-Sample: draw what is unknown given what is known."""
+
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from diffjoint._effort import passes_per_draw
+from diffjoint._progress import Progress
+from diffjoint._types import Cells
+from diffjoint.diffusion.edm import Denoiser, draw_keys, heun_step, keyed_normal, sampling_sigmas
+from diffjoint.errors import TrainingError
+from diffjoint.settings import Settings
+from diffjoint.state import Draws, JointSpace, JointState, Masks, Observation
+
+_TILE_STEP = 64
+"""Matrix products give a row the same bits in every batch whose size is a multiple of this."""
+_TILE_ROWS = {"cpu": 2048, "cuda": 131072}
+"""Draws in one batch at most: activations that stay in a processor's cache, or fill a GPU."""
+
+
+def conditional_sample(
+    denoiser: Denoiser,
+    observation: Observation,
+    space: JointSpace,
+    settings: Settings,
+    *,
+    stream: int,
+    memory_limit: int,
+    progress: Progress,
+    masks: Masks | None = None,
+    first_draw: int = 0,
+) -> Iterator[Draws]:
+    """Draws of every row with something unknown, block by block under ``memory_limit``.
+
+    Parameters
+    ----------
+    stream : int
+        Which of the rows' independent streams of noise to use.
+    masks : callable, optional
+        Gives the masks to draw values under; they are drawn with the values if None.
+    first_draw : int
+        How many of the rows' draws were made before these.
+    """
+    incomplete = np.flatnonzero(~observation.observed.all(axis=1))
+    n_rows = _rows_per_block(space, settings, memory_limit)
+    for start in range(0, len(incomplete), n_rows):
+        rows = incomplete[start : start + n_rows]
+        given = None if masks is None else masks(rows)
+        vectors = _draw(
+            denoiser,
+            observation.take(rows),
+            space,
+            settings,
+            stream,
+            first_draw,
+            memory_limit,
+            progress,
+            given,
+        )
+        state = space.decode(vectors.reshape(len(rows), settings.n_draws, -1))
+        drawn = state.meaningful.swapaxes(0, 1) if given is None else given
+        yield Draws(rows, state.values.swapaxes(0, 1), drawn)
+
+
+def inpaint(
+    denoiser: Denoiser,
+    clean: Tensor,
+    known: Tensor,
+    noise: Callable[[], Tensor],
+    settings: Settings,
+) -> Tensor:
+    """One draw per row: walk the noise down, holding the known coordinates to their values.
+
+    Parameters
+    ----------
+    clean : Tensor of shape (n_rows, n_coordinates)
+        Joint vectors; only the known coordinates count.
+    known : bool Tensor of the same shape
+    noise : callable
+        Gives fresh standard normal noise of that shape.
+    """
+    sigmas = sampling_sigmas(settings.n_steps, settings.sigma_min, settings.sigma_max, settings.rho)
+    vectors = sigmas[0] * noise()
+    for sigma, next_sigma in pairwise(sigmas):
+        for repeat in range(settings.n_inpaint_repeats):
+            forward = clean + next_sigma * noise()
+            reverse = heun_step(denoiser, vectors, sigma, next_sigma)
+            vectors = torch.where(known, forward, reverse)
+            if repeat < settings.n_inpaint_repeats - 1:
+                vectors = vectors + (sigma**2 - next_sigma**2) ** 0.5 * noise()
+    return vectors
+
+
+def walk(
+    denoiser: Denoiser,
+    clean: Tensor,
+    known: Tensor,
+    absent: Tensor,
+    noise: Callable[[], Tensor],
+    settings: Settings,
+) -> Tensor:
+    """One draw per row by a denoiser that is told what is known: once down the noise levels.
+
+    Parameters
+    ----------
+    clean, known, noise
+        As for :func:`inpaint`. A meaningful cell has no value: its coordinates are absent.
+    absent : bool Tensor of the same shape
+    """
+    sigmas = sampling_sigmas(settings.n_steps, settings.sigma_min, settings.sigma_max, settings.rho)
+    part = known.to(clean.dtype) - absent.to(clean.dtype)
+    still = torch.where(known, clean, 0.0)
+    vectors = torch.where(part == 0, sigmas[0] * noise(), still)
+    for sigma, next_sigma in pairwise(sigmas):
+        stepped = heun_step(
+            lambda noisy, level: denoiser(noisy, level, part), vectors, sigma, next_sigma
+        )
+        vectors = torch.where(part == 0, stepped, still)
+    return vectors
+
+
+def _draw(
+    denoiser: Denoiser,
+    observation: Observation,
+    space: JointSpace,
+    settings: Settings,
+    stream: int,
+    first_draw: int,
+    memory_limit: int,
+    progress: Progress,
+    masks: Cells | None,
+) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
+    """Joint vectors of every draw of every row, rows outside, draws inside."""
+    device = next(denoiser.parameters()).device
+    known = torch.from_numpy(space.known(observation, mask_too=masks is not None)).to(device)
+    if masks is None:
+        masks = observation.known_meaningful[None]
+    clean = torch.stack(
+        [torch.from_numpy(space.encode(JointState(observation.values, mask))) for mask in masks]
+    ).to(device)
+    keys = torch.from_numpy(observation.keys).to(device)
+    n_pairs = len(keys) * settings.n_draws
+    drawn = np.empty((n_pairs, space.n_coordinates), dtype=np.float32)
+    tile_rows = _rows_per_tile(space, settings, memory_limit, device)
+    for start in range(0, n_pairs, tile_rows):
+        n_wanted = min(tile_rows, n_pairs - start)
+        pairs = _padded(torch.arange(start, start + n_wanted, device=device))
+        rows, draws = pairs // settings.n_draws, pairs % settings.n_draws
+        row_keys = draw_keys(keys[rows], first_draw + draws, stream)
+        noise = _noise(row_keys, space.n_coordinates)
+        with torch.inference_mode():
+            given = clean[draws % len(clean), rows]
+            if settings.is_amortised:
+                absent = _of_meaningful(given, space)
+                vectors = walk(denoiser, given, known[rows], absent, noise, settings)
+            else:
+                vectors = inpaint(denoiser, given, known[rows], noise, settings)
+        if not torch.isfinite(vectors).all():
+            raise TrainingError(
+                "Draws became infinite: the denoiser was not trained well enough to draw from. "
+                f"Train longer (max_epochs is {settings.max_epochs}) or lower learning_rate (it is "
+                f"{settings.learning_rate:g})."
+            )
+        drawn[start : start + n_wanted] = vectors[:n_wanted].cpu().numpy()
+        progress.advance(n_wanted * passes_per_draw(settings))
+    return drawn
+
+
+def _of_meaningful(vectors: Tensor, space: JointSpace) -> Tensor:
+    """Coordinates of values that cells do not have, since they are meaningful."""
+    n_values = space.n_coordinates - len(space.mm)
+    cells = torch.zeros(len(vectors), space.n_columns, dtype=torch.bool, device=vectors.device)
+    cells[:, list(space.mm)] = vectors[:, n_values:] > 0.5
+    widths = torch.tensor([column.width for column in space.schema.modelled], device=cells.device)
+    values = cells.repeat_interleave(widths, dim=1)
+    return torch.cat([values, torch.zeros_like(vectors[:, n_values:], dtype=torch.bool)], dim=1)
+
+
+def _noise(keys: Tensor, n_coordinates: int) -> Callable[[], Tensor]:
+    """A source of fresh noise for each call, fixed by the keys."""
+    counter = iter(range(2**62))
+    return lambda: keyed_normal(keys, next(counter), n_coordinates)
+
+
+def _padded(pairs: Tensor) -> Tensor:
+    """As many pairs as a tile may have; the last one is repeated to get there."""
+    n_padded = -(-len(pairs) // _TILE_STEP) * _TILE_STEP
+    return torch.cat([pairs, pairs[-1:].expand(n_padded - len(pairs))])
+
+
+def _rows_per_tile(
+    space: JointSpace, settings: Settings, memory_limit: int, device: torch.device
+) -> int:
+    """Draws that go through the network at once; their activations fill half the limit."""
+    bytes_per_row = 4 * (8 * settings.width + 32 * space.n_coordinates)
+    affordable = memory_limit // 2 // bytes_per_row
+    most = _TILE_ROWS.get(device.type, _TILE_ROWS["cpu"])
+    return max(_TILE_STEP, min(affordable, most) // _TILE_STEP * _TILE_STEP)
+
+
+def _rows_per_block(space: JointSpace, settings: Settings, memory_limit: int) -> int:
+    """Rows whose draws are held at once; they fill the other half of the limit."""
+    bytes_per_draw = 12 * space.n_coordinates + 40 * space.n_columns + 64
+    return max(1, memory_limit // 2 // (bytes_per_draw * settings.n_draws))

@@ -1,0 +1,1 @@
+"""What is learnt from a table, and what is left behind to go on from."""

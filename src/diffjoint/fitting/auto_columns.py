@@ -1,0 +1,109 @@
+"""Columns in which a missing cell may be meaningful, found without being named."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import Any, get_args
+
+import numpy as np
+
+from diffjoint._progress import Progress, Silence
+from diffjoint.evidence import TOO_FEW, Candidate, find_candidates
+from diffjoint.settings import check_choice
+from diffjoint.state.row_keys import row_keys
+from diffjoint.table import (
+    UNTICKED,
+    Checkboxes,
+    Schema,
+    Table,
+    code_table,
+    infer_schema,
+    open_table,
+)
+
+__all__ = ["AUTO", "CHECKBOX", "TOO_FEW", "find_mm_columns", "not_judged", "search"]
+
+AUTO = "auto"
+"""What stands for a search in place of the columns' names."""
+CHECKBOX = f"a checkbox: empty is {UNTICKED}"
+
+
+def find_mm_columns(
+    X: Any, column_kinds: Mapping[Any, str] | None = None, *, checkboxes: Checkboxes = "keep"
+) -> list[dict[str, Any]]:
+    """Say of every column whether losses alone explain what it misses.
+
+    Parameters
+    ----------
+    X : pandas or polars DataFrame, or array of shape (n_rows, n_columns)
+    column_kinds : dict, optional
+        Kind by column label, where the inferred one is wrong.
+    checkboxes : {"keep", "fill"}
+        As :class:`diffjoint.SelectiveImputer` takes it.
+
+    Returns
+    -------
+    list of dict
+        One for each modelled column, ``pandas.DataFrame`` makes a table of them. Columns with more
+        missing than observed cells, and fewer than 20 of these, are not modelled. ``column`` is its
+        label; ``is_named`` whether missing cells may be meaningful, and ``reason`` why;
+        ``missing_rate``; ``excess``, how much more it misses than the rate that other columns
+        agree on (None if they do not); ``auc``, how well the rest of the row says who is
+        missing; ``gain``, the share of what is uncertain about that which the rest says beyond
+        what losses could; ``p_value``, how likely columns that only lose cells show as much,
+        corrected for all columns.
+
+    Examples
+    --------
+    >>> from diffjoint.simulate import household_survey
+    >>> survey = household_survey(1000).observed_table
+    >>> [found["column"] for found in find_mm_columns(survey) if found["is_named"]]
+    ['spouse_age', 'weekly_hours', 'commute']
+    """
+    check_choice("checkboxes", checkboxes, get_args(Checkboxes))
+    table = open_table(X)
+    return search(table, infer_schema(table, column_kinds, checkboxes=checkboxes), Silence())
+
+
+def search(
+    table: Table, schema: Schema, progress: Progress, most_rows: int | None = None
+) -> list[dict[str, Any]]:
+    """The records of :func:`find_mm_columns` for a table whose columns are understood.
+
+    Parameters
+    ----------
+    most_rows : int, optional
+        Rows to look at, at most, chosen by what they hold.
+    """
+    progress.begin(len(schema.modelled))
+    progress.phase("which columns can be meaningful")
+    values = code_table(table, schema, "error")
+    if most_rows is not None and len(values) > most_rows:
+        values = values[np.argsort(row_keys(values, seed=0), kind="stable")[:most_rows]]
+    found = find_candidates(
+        values,
+        np.isnan(values),
+        schema.n_levels,
+        tick=lambda: progress.advance(1),
+    )
+    return [
+        {"column": table.labels[position], **_record(candidate, table, schema, position)}
+        for position, candidate in zip(schema.modelled_positions.tolist(), found, strict=True)
+    ]
+
+
+def _record(found: Candidate, table: Table, schema: Schema, position: int) -> dict[str, Any]:
+    """The evidence on a column as plain data; of a checkbox there is none."""
+    if schema.columns[position].is_checkbox:
+        found = replace(found, missing_rate=float(table.missing(position).mean()), reason=CHECKBOX)
+    return asdict(found)
+
+
+def not_judged(evidence: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    """A word on the columns that miss too few cells to be judged; nothing if there are none."""
+    few = [found["column"] for found in evidence if found["reason"] == TOO_FEW]
+    if not few:
+        return ()
+    return (
+        f"mm_columns='auto' could not judge {', '.join(map(repr, few))}: {TOO_FEW}. They are taken "
+        "for lost there. Name those that may be meaningful.",
+    )

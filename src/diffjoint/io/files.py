@@ -1,0 +1,298 @@
+"""Tables in files: CSV and TSV as text that stays as it was, others with their types."""
+
+import codecs
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.feather as pa_feather
+import pyarrow.parquet as pa_parquet
+
+from diffjoint._atomic import write_whole, writing_whole
+from diffjoint.errors import FileError, InputError
+from diffjoint.io.statistical import (
+    READABLE,
+    WRITABLE,
+    Notes,
+    read_statistical,
+    require_pyreadstat,
+    statistical_bytes,
+)
+from diffjoint.io.text import TextBlock, TextTable, read_text
+from diffjoint.settings import NA_VALUES
+from diffjoint.table import Schema
+
+STANDARD_STREAM = "-"
+
+_DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
+_PARQUET = (".parquet", ".pq")
+_FEATHER = (".feather", ".arrow")
+_SPREADSHEETS = (".xlsx", ".xls", ".xlsm", ".ods")
+_ROWS_AT_ONCE = 50_000
+"""Rows of a table in memory that are made text at a time."""
+
+
+@dataclass
+class TableFile:
+    """A table read from a file.
+
+    Attributes
+    ----------
+    held : pandas.DataFrame or pyarrow.Table, or None
+        The table with types; None as long as that of a text file was not asked for.
+    text : TextTable or None
+        The table as it was written, if it came as text.
+    carried : tuple of str
+        Columns that are an index rather than data.
+    notes : Notes or None
+        What a statistical file says beside its cells.
+    reason_codes : dict
+        Codes for empty cells whose reason the file itself gives, by column.
+    without_reason : dict
+        Codes for empty cells that do not say why, by column; they are read as empty.
+    kinds : dict
+        Columns whose kind the file itself gives.
+    """
+
+    held: Any
+    text: TextTable | None = None
+    carried: tuple[str, ...] = ()
+    notes: Notes | None = None
+    reason_codes: Mapping[str, Mapping[Any, str]] = field(default_factory=dict)
+    without_reason: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    kinds: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def table(self) -> Any:
+        """The table with types."""
+        if self.held is None and self.text is not None:
+            self.held = self.text.table()
+        return self.held
+
+    def hold_some(self, n_rows: int, seed: int) -> None:
+        """Hold some rows of a text file in place of its table; what counts rows stays what it is.
+
+        Parameters
+        ----------
+        n_rows : int
+            How many, chosen at random; a few more have the rarest levels and the ends of numbers.
+        """
+        if self.text is not None:
+            self.held = self.text.table(self.text.some_rows(n_rows, seed))
+            self.kinds = {**dict.fromkeys(self.text.counted, "pass-through"), **self.kinds}
+
+    def take(self) -> Any:
+        """Give the table away; that of a text file is read again if it is asked for again."""
+        table = self.table
+        self.held = None if self.text is not None else table
+        return table
+
+
+def read_file(
+    path: str,
+    na_values: Sequence[str] = NA_VALUES,
+    encoding: str = "utf-8",
+    schema: Schema | None = None,
+    reason_codes: Mapping[Any, Any] | None = None,
+) -> TableFile:
+    """Read a table; its format is told by the file's ending, CSV on standard input ("-").
+
+    Parameters
+    ----------
+    schema : Schema, optional
+        What the columns are, if that is known; told from the text otherwise.
+    reason_codes : mapping, optional
+        Codes for empty cells. They stay in the table, but text is typed, and written back,
+        as if they were empty.
+    """
+    codes = reason_codes or {}
+    how = (encoding, frozenset(na_values), schema, codes)
+    if path == STANDARD_STREAM:
+        return TableFile(None, read_text("standard input", sys.stdin.buffer.read(), ",", *how))
+    ending = check_ending(path)
+    try:
+        if ending in _DELIMITERS:
+            file = Path(path)
+            content = file if file.is_file() or not file.exists() else file.read_bytes()
+            return TableFile(None, read_text(path, content, _DELIMITERS[ending], *how))
+        if ending in READABLE:
+            return _read_statistical(path, codes, guess=schema is None)
+        reader = pa_parquet.read_table if ending in _PARQUET else pa_feather.read_table
+        table = reader(path)
+        return TableFile(table, carried=_index_columns(table))
+    except FileError:
+        raise
+    except OSError as error:
+        raise FileError(
+            f"Cannot read {path}: {error.strerror or error}. Check the path and the file."
+        ) from error
+    except pa.ArrowInvalid as error:
+        raise FileError(
+            f"Cannot read {path}: it is not a {ending[1:]} file ({error}). Check the file."
+        ) from error
+
+
+def write_file(path: str, table: Any, source: TableFile | None = None) -> None:
+    """Write a table whole or not at all; the format is told by the file's ending.
+
+    Parameters
+    ----------
+    source : TableFile, optional
+        Where the table came from. Cells that were there in a text file are written in their
+        own text.
+    """
+    if is_text(path):
+        _write_text(path, table, source)
+        return
+    ending = check_ending(path, to_write=True)
+    if ending in WRITABLE:
+        frame = _as_frame(table) if isinstance(table, pa.Table) else table
+        notes = source.notes if source is not None else None
+        content = statistical_bytes(frame, ending, notes)
+        write_whole(path, lambda file: file.write(content))
+        return
+    arrow = table if isinstance(table, pa.Table) else pa.Table.from_pandas(table)
+    writer = pa_parquet.write_table if ending in _PARQUET else _write_feather
+    write_whole(path, lambda file: writer(arrow, file))
+
+
+def is_text(path: str) -> bool:
+    """Whether a table is written there as text."""
+    return path == STANDARD_STREAM or check_ending(path, to_write=True) in _DELIMITERS
+
+
+class TextWriter:
+    """Writes a table as text, some rows after the others.
+
+    Parameters
+    ----------
+    file : binary file
+    delimiter : str
+    text : TextTable, optional
+        Where the table came from: its cells are written in their own text, in its manner.
+    """
+
+    def __init__(self, file: BinaryIO, delimiter: str, text: TextTable | None = None) -> None:
+        source = None if text is None else text.source
+        self._file, self._text, self._has_begun = file, text, False
+        self._newline = "\n" if source is None else source.newline
+        self._delimiter = delimiter if source is None or delimiter != "," else source.delimiter
+        encoding = "utf-8" if source is None else source.encoding
+        self._encoder = codecs.getincrementalencoder(encoding)()
+
+    def write(self, rows: pd.DataFrame, block: TextBlock | None = None) -> None:
+        """Write some rows; the block of text that they came from says how."""
+        if self._text is not None and block is not None:
+            rows = self._text.in_own_words(rows, block)
+        written = rows.to_csv(
+            index=False,
+            header=not self._has_begun,
+            sep=self._delimiter,
+            lineterminator=self._newline,
+        )
+        self._has_begun = True
+        self._file.write(self._encoder.encode(str(written)))
+
+
+@contextmanager
+def text_writer(path: str, source: TableFile | None = None) -> Iterator[TextWriter]:
+    """Open a text file to be written whole or not at all, some rows at a time.
+
+    What goes to standard output goes there when it is complete.
+    """
+    text = None if source is None else source.text
+    if path == STANDARD_STREAM:
+        with tempfile.TemporaryFile() as beside:
+            yield TextWriter(beside, ",", text)
+            beside.seek(0)
+            _write_out(beside)
+        return
+    with writing_whole(path) as file:
+        yield TextWriter(file, _DELIMITERS[check_ending(path, to_write=True)], text)
+
+
+def check_ending(path: str, *, to_write: bool = False) -> str:
+    """The file's ending, if it is one that can be read, or written."""
+    ending = Path(path).suffix.lower()
+    endings = [*_DELIMITERS, *_PARQUET, *_FEATHER, *(WRITABLE if to_write else READABLE)]
+    if to_write and ending in READABLE and ending not in WRITABLE:
+        raise InputError(
+            f"{ending[1:]} files can be read, but not written; got {path!r}. Write one that ends "
+            f"in {', '.join(endings)}."
+        )
+    if ending in READABLE:
+        require_pyreadstat(path)
+    if ending not in endings:
+        advice = "Rename the file, or use - for CSV on standard input and output."
+        if ending in _SPREADSHEETS:
+            advice = "Save the sheet as CSV (UTF-8), with one line of column names, and pass that."
+        raise InputError(
+            f"The name of a table file must end in {', '.join(endings)}; got {path!r}. {advice}"
+        )
+    return ending
+
+
+def _read_statistical(path: str, codes: Mapping[Any, Any], *, guess: bool) -> TableFile:
+    """A statistical file; where the columns are known already, so are the codes."""
+    Path(path).open("rb").close()
+    read = read_statistical(path, codes, guess=guess)
+    return TableFile(
+        read.table,
+        notes=read.notes,
+        reason_codes=read.reason_codes,
+        without_reason=read.without_reason,
+        kinds=read.kinds,
+    )
+
+
+def _index_columns(table: pa.Table) -> tuple[str, ...]:
+    """Columns that pandas wrote as its index."""
+    index = (table.schema.pandas_metadata or {}).get("index_columns", [])
+    return tuple(name for name in index if name in table.column_names)
+
+
+def _write_out(content: BinaryIO) -> None:
+    try:
+        shutil.copyfileobj(content, sys.stdout.buffer)
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        raise FileError(f"Cannot write to standard output: {error.strerror}.") from error
+
+
+def _write_feather(table: pa.Table, file: BinaryIO) -> None:
+    pa_feather.write_feather(table, file)
+
+
+def _write_text(path: str, table: Any, source: TableFile | None) -> None:
+    frame = _as_frame(table) if isinstance(table, pa.Table) else table
+    with text_writer(path, source) as writer:
+        if source is not None and source.text is not None:
+            first = 0
+            for block in source.text.blocks():
+                last = first + len(block.cells)
+                writer.write(frame.iloc[first:last], block)
+                first = last
+            return
+        for first in range(0, max(len(frame), 1), _ROWS_AT_ONCE):
+            writer.write(frame.iloc[first : first + _ROWS_AT_ONCE])
+
+
+def _as_frame(table: pa.Table) -> pd.DataFrame:
+    """An Arrow table to be written as text: whole numbers stay whole beside empty cells."""
+    plain = [
+        column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+        for column in table.columns
+    ]
+    named = pa.table(plain, names=table.column_names)
+    frame: pd.DataFrame = named.to_pandas(types_mapper=pd.ArrowDtype, ignore_metadata=True)
+    return frame

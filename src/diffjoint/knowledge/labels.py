@@ -1,0 +1,142 @@
+"""What a user says of single cells: tables of truth values beside X."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import pandas as pd
+from narwhals.dependencies import is_into_dataframe
+
+from diffjoint._types import Cells
+from diffjoint.errors import InputError
+from diffjoint.table.frame import Table, missing_cells, open_table
+
+
+@dataclass(frozen=True)
+class Labels:
+    """Cells whose kind is known, in the shape of the table.
+
+    Attributes
+    ----------
+    meaningful, lost : bool arrays of shape (n_rows, n_columns)
+        No cell is both; observed cells are neither.
+    """
+
+    meaningful: Cells
+    lost: Cells
+
+
+def open_labels(table: Table, coded: Labels, known_meaningful: Any, known_lost: Any) -> Labels:
+    """What is said of a table's cells, checked, together with what codes in it say.
+
+    Parameters
+    ----------
+    table : Table
+        The table, its codes read as missing.
+    coded : Labels
+        What the codes say.
+    known_meaningful, known_lost : bool table or array, or None
+        Of X's shape, or with some of its columns.
+
+    Examples
+    --------
+    >>> table = open_table(pd.DataFrame({"a": [1.5, None], "b": [None, 2.5]}))
+    >>> nothing = np.zeros((2, 2), dtype=bool)
+    >>> labels = open_labels(
+    ...     table, Labels(nothing, nothing), None, pd.DataFrame({"a": [False, True]})
+    ... )
+    >>> labels.lost.tolist()
+    [[False, False], [True, False]]
+    """
+    said = {}
+    for name, given in (("known_meaningful", known_meaningful), ("known_lost", known_lost)):
+        said[name] = open_flags(table, given, name)
+    meaningful = coded.meaningful | said["known_meaningful"]
+    lost = coded.lost | said["known_lost"]
+    both = np.argwhere(meaningful & lost)
+    if len(both):
+        row, column = both[0]
+        raise InputError(
+            f"A cell is meaningful or lost; {_where(table, row, column)} is said to be both (by "
+            "known_meaningful, known_lost or its reason code). Say which."
+        )
+    return Labels(meaningful, lost)
+
+
+def open_flags(table: Table, given: Any, name: str) -> Cells:
+    """Flags of missing cells in the table's shape, checked; ``name`` is what to call them."""
+    cells = _cells(table, given, name)
+    _check_missing(table, cells, name)
+    return cells
+
+
+def _cells(table: Table, given: Any, name: str) -> Cells:
+    """The flags in the table's shape; False in columns that are not spoken of."""
+    cells = np.zeros((table.n_rows, table.n_columns), dtype=bool)
+    if given is None:
+        return cells
+    if not is_into_dataframe(given):
+        return _array(table, given, name)
+    flags = open_table(given)
+    if flags.n_rows != table.n_rows:
+        raise InputError(
+            f"{name} must have X's rows ({table.n_rows:,}); it has {flags.n_rows:,}. Pass a row "
+            "for each row of X, in its order."
+        )
+    _check_index(table, given, name)
+    for position, label in enumerate(flags.labels):
+        series = flags.column(position)
+        if missing_cells(series).any() or not _is_bool(series):
+            raise _not_bool(name, f"its column {label!r} is {series.dtype}")
+        cells[:, table.require(label, name)] = series.to_numpy().astype(bool)
+    return cells
+
+
+def _array(table: Table, given: Any, name: str) -> Cells:
+    flags = np.asarray(given)
+    shape = (table.n_rows, table.n_columns)
+    if flags.shape != shape:
+        raise InputError(
+            f"{name} must have X's shape {shape}; got {flags.shape}. To speak of some columns "
+            "alone, pass a DataFrame with their labels."
+        )
+    if flags.dtype != np.bool_:
+        raise _not_bool(name, f"got {flags.dtype}")
+    return flags.copy()
+
+
+def _is_bool(series: nw.Series[Any]) -> bool:
+    if series.dtype == nw.Object:
+        return all(isinstance(flag, bool | np.bool_) for flag in series.to_list())
+    return series.dtype == nw.Boolean
+
+
+def _check_index(table: Table, given: Any, name: str) -> None:
+    """Two pandas tables must agree on which row is which."""
+    X = table.frame.to_native()
+    have_both = isinstance(given, pd.DataFrame) and isinstance(X, pd.DataFrame)
+    if have_both and not table.is_array and not given.index.equals(X.index):
+        raise InputError(
+            f"{name} must have X's index, in its order; it has another. Pass {name}.loc[X.index]."
+        )
+
+
+def _check_missing(table: Table, cells: Cells, name: str) -> None:
+    for column in np.flatnonzero(cells.any(axis=0)).tolist():
+        observed = np.flatnonzero(cells[:, column] & ~table.missing(column))
+        if len(observed):
+            raise InputError(
+                f"{name} may be True at missing cells only; {_where(table, observed[0], column)} "
+                "is observed. Set it to False there."
+            )
+
+
+def _where(table: Table, row: int, column: int) -> str:
+    return f"row {row} of column '{table.names[column]}' (rows count from 0)"
+
+
+def _not_bool(name: str, got: str) -> InputError:
+    return InputError(
+        f"{name} must hold truth values, without missing ones; {got}. Pass True and False."
+    )

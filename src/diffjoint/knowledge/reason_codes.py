@@ -1,0 +1,266 @@
+"""Codes in the data that say why a cell is empty, such as "refused" or -7."""
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from numbers import Real
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import pandas as pd
+
+from diffjoint._types import Cells
+from diffjoint.errors import InputError
+from diffjoint.knowledge.labels import Labels
+from diffjoint.table.frame import (
+    Table,
+    check_mapping,
+    is_date,
+    iso_microseconds,
+    microseconds,
+    numbers,
+    objects,
+    with_new_types,
+    without_cells,
+)
+from diffjoint.table.schema import MAX_EXACT_INTEGER, Column, Kind, Schema
+
+REASONS = ("meaningful", "lost")
+INFINITE = ("inf", "-inf")
+"""How codes spell numbers that are infinite."""
+_NUMBER = re.compile(r"[+-]?((0|[1-9]\d*)(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
+
+
+def read_reasons(
+    table: Table, reason_codes: Any, schema: Schema | None = None
+) -> tuple[Table, Labels]:
+    """The table with its codes read as missing cells, and what they say of those.
+
+    Parameters
+    ----------
+    reason_codes : mapping or None
+        Column labels to mappings of codes to "meaningful" or "lost". A code at the top, beside
+        the labels, holds in all columns.
+    schema : Schema, optional
+        What the columns are, once that is known. Columns carried along keep their codes.
+
+    Examples
+    --------
+    >>> from diffjoint.table import open_table
+    >>> raw = pd.DataFrame({"income": ["1200", "refused", "900"], "hours": [-1, 40, 35]})
+    >>> codes = {"refused": "lost", "hours": {-1: "meaningful"}}
+    >>> table, labels = read_reasons(open_table(raw), codes)
+    >>> table.frame.to_native()
+       income  hours
+    0    1200   <NA>
+    1    <NA>     40
+    2     900     35
+    >>> labels.meaningful.any(axis=0).tolist(), labels.lost.any(axis=0).tolist()
+    ([False, True], [True, False])
+    """
+    shape = (table.n_rows, table.n_columns)
+    labels = Labels(np.zeros(shape, dtype=bool), np.zeros(shape, dtype=bool))
+    changed = []
+    for position, codes in enumerate(codes_by_column(table, reason_codes, schema)):
+        if codes and (schema is None or schema.columns[position].is_modelled):
+            series = table.column(position)
+            meaningful, lost = _coded_cells(series, codes)
+            labels.meaningful[:, position], labels.lost[:, position] = meaningful, lost
+            column = schema.columns[position] if schema is not None else None
+            series = _without(series, meaningful | lost, column, in_array=table.is_array)
+            changed.append(series.alias(table.names[position]))
+    if not changed:
+        return table, labels
+    array_dtype = table.array_dtype
+    if array_dtype is not None and array_dtype.kind in "iu" and labels.meaningful.any():
+        array_dtype = np.dtype(np.float64)
+    frame = with_new_types(table.frame, changed)
+    return replace(table, frame=frame, array_dtype=array_dtype), labels
+
+
+def codes_by_column(
+    table: Table, reason_codes: Any, schema: Schema | None = None
+) -> list[dict[Any, str]]:
+    """The codes of each column, and what they mean; its own before those of all columns."""
+    if reason_codes is None:
+        return [{}] * table.n_columns
+    example = "{'income': {'refused': 'lost', 'inapplicable': 'meaningful'}}"
+    check_mapping("reason_codes", reason_codes, "codes", example)
+    of_all = {k: v for k, v in reason_codes.items() if not isinstance(v, Mapping)}
+    _check_codes(of_all, "reason_codes")
+    for label, why in of_all.items():
+        if label in table.names:
+            raise InputError(
+                f"reason_codes says of the column {label!r} that it is {why!r}; say so of its "
+                f"codes: {{{label!r}: {{code: 'meaningful' or 'lost'}}}}."
+            )
+    codes = [dict(of_all) for _ in range(table.n_columns)]
+    for label, own in reason_codes.items():
+        if isinstance(own, Mapping):
+            position = table.require(label, "reason_codes")
+            if schema is not None and not schema.columns[position].is_modelled:
+                raise InputError(
+                    f"reason_codes names {label!r}, which is passed through unmodelled (an id or "
+                    f"free text). Leave it out, or set column_kinds={{{label!r}: 'categorical'}}."
+                )
+            _check_codes(own, f"reason_codes[{label!r}]")
+            meant = {_key(code) for code in own}
+            others = {code: why for code, why in of_all.items() if _key(code) not in meant}
+            codes[position] = {**others, **own}
+    return codes
+
+
+def matches(codes: Mapping[Any, str], cells: list[Any]) -> dict[Any, str]:
+    """Which of some cells' values are codes, and what those mean.
+
+    Numbers are the same as text and as number: -7, -7.0 and "-7".
+
+    Examples
+    --------
+    >>> matches({-7: "lost", "none": "meaningful"}, ["-7", "3", "none", -7.0])
+    {'-7': 'lost', 'none': 'meaningful', -7.0: 'lost'}
+    """
+    meaning = {_key(code): why for code, why in codes.items()}
+    distinct = dict.fromkeys(cell for cell in cells if cell is not None)
+    return {cell: meaning[_key(cell)] for cell in distinct if _key(cell) in meaning}
+
+
+def _check_codes(codes: Mapping[Any, Any], where: str) -> None:
+    for code, why in codes.items():
+        if why not in REASONS:
+            raise InputError(
+                f"{where} must say 'meaningful' or 'lost' of each code; of {code!r} it says "
+                f"{why!r}. To give codes of one column, pass a dict for that column."
+            )
+        is_code = isinstance(code, str | Real) and not isinstance(code, bool)
+        if not is_code or (isinstance(code, Real) and math.isnan(code)):
+            raise InputError(
+                f"{where} must have text or numbers for codes; got {code!r}. Cells that are "
+                "simply empty need no code."
+            )
+
+
+def _key(value: Any) -> Any:
+    """What two spellings of the same code have in common."""
+    if isinstance(value, str):
+        return float(value) if _NUMBER.fullmatch(value) or value in INFINITE else value
+    if isinstance(value, Real) and not isinstance(value, bool):
+        return float(value)
+    return (type(value).__name__, str(value))
+
+
+def _coded_cells(series: nw.Series[Any], codes: dict[Any, str]) -> tuple[Cells, Cells]:
+    """Cells with codes that mean "meaningful", and with codes that mean "lost"."""
+    if series.dtype.is_numeric() or is_date(series):
+        held = microseconds(series) if is_date(series) else numbers(series)
+        of_dates = is_date(series)
+        found = {why: np.zeros(len(held), dtype=bool) for why in REASONS}
+        for code, why in codes.items():
+            wanted = iso_microseconds(str(code)) if of_dates else _key(code)
+            if isinstance(wanted, float):
+                found[why] |= held == wanted
+        return found["meaningful"], found["lost"]
+    cells = objects(series)
+    meaning = matches(codes, cells)
+    whys = [meaning.get(cell) for cell in cells] if meaning else []
+    is_why = {w: np.array([why == w for why in whys] or [False] * len(cells)) for w in REASONS}
+    return is_why["meaningful"].astype(bool), is_why["lost"].astype(bool)
+
+
+def _without(
+    series: nw.Series[Any], coded: Cells, column: Column | None, *, in_array: bool
+) -> nw.Series[Any]:
+    """A column with its codes taken out, as numbers if it holds nothing else.
+
+    Parameters
+    ----------
+    column : Column or None
+        What the column is, if that is known.
+    in_array : bool
+        Whether it belongs to an array, which has no dtype for whole numbers beside gaps.
+    """
+    rows = np.flatnonzero(coded)
+    if series.dtype in (nw.String, nw.Object):
+        numbers_left = _numbers_left(series, coded)
+        wanted = len(rows) > 0 if column is None else _holds_numbers(column)
+        if wanted and numbers_left is not None and (column or set(numbers_left) != {None}):
+            return _as_numbers(series, numbers_left, column, in_array=in_array)
+    series = _nullable(series, "float64" if in_array else None) if len(rows) else series
+    return without_cells(series, rows)
+
+
+def _numbers_left(series: nw.Series[Any], coded: Cells) -> list[float | None] | None:
+    """The numbers that text beside the codes stands for; None if it is not all numbers."""
+    cells = [None if gone else cell for cell, gone in zip(objects(series), coded, strict=True)]
+    keys = {cell: _key(cell) for cell in set(cells) if cell is not None}
+    if any(not isinstance(key, float) or math.isinf(key) for key in keys.values()):
+        return None
+    return [None if cell is None else keys[cell] for cell in cells]
+
+
+def _holds_numbers(column: Column) -> bool:
+    if column.is_categorical:
+        return not any(isinstance(level, str | bool) for level in column.levels)
+    return column.kind is not Kind.DATETIME
+
+
+def _as_numbers(
+    series: nw.Series[Any], held: list[float | None], column: Column | None, *, in_array: bool
+) -> nw.Series[Any]:
+    there = [number for number in held if number is not None]
+    whole = all(number.is_integer() and abs(number) < MAX_EXACT_INTEGER for number in there)
+    if column is not None:
+        whole &= column.kind is not Kind.CONTINUOUS
+        whole &= all(isinstance(level, int) for level in column.levels)
+    cells = [None if n is None else int(n) if whole else n for n in held]
+    if series.implementation.is_pandas_like():
+        dtype: Any = object if in_array else "Int64" if whole else "float64"
+        native = pd.Series(cells, index=series.to_native().index, dtype=dtype, name=series.name)
+        return nw.from_native(native, series_only=True)
+    polars_like = nw.Int64() if whole else nw.Float64()
+    return nw.new_series(series.name, cells, polars_like, backend=series.implementation)
+
+
+def _nullable(series: nw.Series[Any], dtype: str | None) -> nw.Series[Any]:
+    """A numpy-backed column of whole numbers as one that can have empty cells."""
+    native = series.to_native()
+    old = getattr(native, "dtype", None)
+    if not isinstance(old, np.dtype) or old.kind not in "iu":
+        return series
+    new = dtype or old.name.replace("int", "Int").replace("uI", "UI")
+    return nw.from_native(native.astype(new), series_only=True)
+
+
+def idle_codes(table: Table, reason_codes: Any) -> tuple[str, ...]:
+    """A word on columns, or on the whole table, in which not one of their codes occurs.
+
+    Some codes of a list may well not occur; where none does, they may be misspelt.
+    """
+    doubts = []
+    of_all = {k: v for k, v in (reason_codes or {}).items() if not isinstance(v, Mapping)}
+    everywhere = range(table.n_columns)
+    if of_all and not any(_occurs(table, position, of_all) for position in everywhere):
+        doubts.append(f"{', '.join(map(repr, of_all))} in any column")
+    for label, own in (reason_codes or {}).items():
+        if isinstance(own, Mapping) and not _occurs(table, table.require(label, ""), dict(own)):
+            doubts.append(f"{', '.join(map(repr, own))} in {label!r}")
+    return tuple(
+        f"reason_codes: no cell holds {doubt}. Check how they are spelt." for doubt in doubts
+    )
+
+
+def _occurs(table: Table, position: int, codes: dict[Any, str]) -> bool:
+    return any(cells.any() for cells in _coded_cells(table.column(position), codes))
+
+
+def searched_by_codes(table: Table, reason_codes: Any, labels: Labels) -> list[int]:
+    """Columns that codes make searched: where something is said to be meaningful, or may be."""
+    own = reason_codes or {}
+    named = [
+        table.require(label, "reason_codes")
+        for label, codes in own.items()
+        if isinstance(codes, Mapping) and "meaningful" in codes.values()
+    ]
+    return sorted({*named, *np.flatnonzero(labels.meaningful.any(axis=0)).tolist()})

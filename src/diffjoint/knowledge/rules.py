@@ -1,0 +1,415 @@
+"""Rules: when a column has something to record at all, such as ``married == "yes"``.
+
+A rule is read once, by Python's own parser but never run by it, and then asked of coded values.
+Its answer is yes, no, or undecided where a column it asks for is missing.
+"""
+
+import ast
+import difflib
+import operator
+import re
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diffjoint._types import Cells, Values
+from diffjoint.errors import InputError
+from diffjoint.table import Column, Kind, Schema, Table, check_mapping, iso_microseconds
+
+Truth = NDArray[np.int8]
+"""One answer per row. Of two answers, ``and`` is the smaller and ``or`` the larger."""
+FALSE, UNDECIDED, TRUE = 0, 1, 2
+STRANGER = -1.0
+"""Code of a level that fit did not see: unlike any level that a rule can name."""
+
+Condition = Callable[[Values, Cells], Truth]
+"""The answers of all rows, from coded values and from which cells are meaningful."""
+
+_BACKTICKED = re.compile(r"""("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|`([^`]*)`""")
+_COMPARED: dict[type[ast.cmpop], tuple[str, Callable[[Any, Any], Any]]] = {
+    ast.Eq: ("==", operator.eq),
+    ast.NotEq: ("!=", operator.ne),
+    ast.Lt: ("<", operator.lt),
+    ast.LtE: ("<=", operator.le),
+    ast.Gt: (">", operator.gt),
+    ast.GtE: (">=", operator.ge),
+}
+_TURNED = {ast.Lt: ast.Gt, ast.LtE: ast.GtE, ast.Gt: ast.Lt, ast.GtE: ast.LtE}
+_TRUTHS = {"True": True, "False": False, "true": True, "false": False}
+"""What text stands for a truth value."""
+_CAN_SAY = (
+    "A rule may have column names (in `backticks` where they are not plain words), text in quotes, "
+    "numbers, True, False, ==, !=, <, <=, >, >=, in, not in, and, or, not and parentheses"
+)
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One column's rule.
+
+    Attributes
+    ----------
+    target : int
+        The column that the rule is about, among the modelled ones.
+    text : str
+        The rule as the user wrote it.
+    gates : frozenset of int
+        The columns it asks for.
+    condition : callable
+    """
+
+    target: int
+    text: str
+    gates: frozenset[int]
+    condition: Condition
+
+    def answers(self, values: Values, meaningful: Cells) -> Truth:
+        """TRUE, FALSE or UNDECIDED for every row.
+
+        Parameters
+        ----------
+        values : array of shape (n_rows, n_columns)
+            Coded cells, NaN where not known, ``STRANGER`` for unseen levels.
+        meaningful : bool array of the same shape
+            Cells known to have no value: comparisons with them fail.
+        """
+        return self.condition(values, meaningful)
+
+
+def read_rules(rules: Any, table: Table, schema: Schema) -> tuple[Rule, ...]:
+    """Rules by column label, read and checked; gates come before what depends on them.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from diffjoint.table import infer_schema, open_table
+    >>> table = open_table(pd.DataFrame({"married": ["yes", "no"], "spouse_age": [40.5, None]}))
+    >>> (rule,) = read_rules({"spouse_age": 'married == "yes"'}, table, infer_schema(table))
+    >>> values = np.array([[1.0, 40.5], [0.0, np.nan], [np.nan, np.nan]])
+    >>> rule.answers(values, np.zeros((3, 2), dtype=bool)).tolist()
+    [2, 0, 1]
+    """
+    if rules is None:
+        return ()
+    check_mapping("rules", rules, "conditions", "{'spouse_age': 'married == \"yes\"'}")
+    read = {}
+    for label, text in rules.items():
+        target = modelled_place(table, schema, label, "rules")
+        if target in read:
+            raise InputError(f"rules has two rules for {label!r}. Join them with 'and' or 'or'.")
+        read[target] = _Reader(label, text, table, schema).rule(target)
+    return _gates_first(read, schema)
+
+
+def modelled_place(table: Table, schema: Schema, label: Hashable, option: str) -> int:
+    """Where a column stands among the modelled ones; an error if it is not there."""
+    position = table.require(label, option)
+    if not schema.columns[position].is_modelled:
+        raise InputError(
+            f"{option} names {label!r}, which is passed through unmodelled (an id or free text). "
+            f"Leave it out, or set column_kinds={{{label!r}: 'categorical'}}."
+        )
+    return int(schema.modelled_positions.tolist().index(position))
+
+
+def _gates_first(rules: dict[int, Rule], schema: Schema) -> tuple[Rule, ...]:
+    waits_for = {target: rule.gates & rules.keys() for target, rule in rules.items()}
+    try:
+        order = list(TopologicalSorter(waits_for).static_order())
+    except CycleError as error:
+        circle = " -> ".join(f"'{schema.modelled[j].name}'" for j in error.args[1])
+        raise InputError(
+            f"rules go in a circle: {circle}. A column's rule must not depend on that column, "
+            "not even through other rules. Take out one of them."
+        ) from error
+    return tuple(rules[target] for target in order)
+
+
+@dataclass(frozen=True)
+class _Constant:
+    value: Any
+
+
+class _Reader:
+    """Makes a condition of a rule's text."""
+
+    def __init__(self, label: Hashable, text: Any, table: Table, schema: Schema) -> None:
+        self.label, self.text, self.table, self.schema = label, text, table, schema
+        self.backticked: dict[str, str] = {}
+        self.gates: set[int] = set()
+
+    def rule(self, target: int) -> Rule:
+        if not isinstance(self.text, str) or not self.text.strip():
+            raise self.wrong(f"it must be text such as 'married == \"yes\"', not {self.text!r}")
+        plain = _BACKTICKED.sub(self.named, self.text).strip()
+        try:
+            tree = ast.parse(plain, mode="eval").body
+        except (SyntaxError, ValueError) as error:
+            assigns = re.search(r"(?<![=!<>])=(?!=)", _BACKTICKED.sub("", self.text))
+            hint = "Compare with ==, not with =" if assigns else _CAN_SAY
+            raise self.wrong(
+                f"it cannot be read ({str(error).split('(')[0].strip()}). {hint}"
+            ) from (error)
+        condition = self.condition(tree)
+        if not self.gates:
+            raise self.wrong("it names no column. Say when there is something to record")
+        return Rule(target, self.text, frozenset(self.gates), condition)
+
+    def named(self, found: re.Match[str]) -> str:
+        """A word in the place of a name in backticks; text in quotes stays."""
+        if found[1] is not None:
+            return found[1]
+        word = f"_in_backticks_{len(self.backticked)}_"
+        self.backticked[word] = found[2]
+        return f" {word} "
+
+    def condition(self, node: ast.expr) -> Condition:
+        if isinstance(node, ast.BoolOp):
+            parts = [self.condition(value) for value in node.values]
+            join = np.minimum if isinstance(node.op, ast.And) else np.maximum
+            return lambda values, na: join.reduce([part(values, na) for part in parts])
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            inner = self.condition(node.operand)
+            return lambda values, na: np.int8(TRUE) - inner(values, na)
+        if isinstance(node, ast.Compare):
+            return self.chain(node)
+        if isinstance(node, ast.Name):
+            return self.flag(node)
+        raise self.wrong(f"it says {self.shown(node)}. {_CAN_SAY}")
+
+    def chain(self, node: ast.Compare) -> Condition:
+        """``a < b < c`` is ``a < b and b < c``."""
+        sides = [node.left, *node.comparators]
+        links = [
+            self.comparison(left, how, right)
+            for left, how, right in zip(sides, node.ops, sides[1:], strict=False)
+        ]
+        return lambda values, na: np.minimum.reduce([link(values, na) for link in links])
+
+    def flag(self, node: ast.Name) -> Condition:
+        """A column of truth values by itself, be they written as text."""
+        place = self.place(node)
+        column = self.schema.modelled[place]
+        truths = [_truth(level) for level in column.levels]
+        if not truths or None in truths:
+            raise self.wrong(
+                f"'{column.name}' alone is no condition: it holds {column.in_words()}, not True "
+                "and False. Compare it with something"
+            )
+        is_true = [level for level, truth in zip(column.levels, truths, strict=True) if truth]
+        return self.one_of(place, [self.level(column, level) for level in is_true], outside=False)
+
+    def comparison(self, left: ast.expr, how: ast.cmpop, right: ast.expr) -> Condition:
+        if isinstance(how, ast.In | ast.NotIn):
+            return self.membership(left, right, isinstance(how, ast.NotIn))
+        if type(how) not in _COMPARED:
+            raise self.wrong(f"it compares with 'is'. {_CAN_SAY}")
+        if not isinstance(left, ast.Name) and isinstance(right, ast.Name):
+            left, right, how = right, left, _TURNED.get(type(how), type(how))()
+        if not isinstance(left, ast.Name):
+            raise self.wrong(f"{self.shown(left)} is compared without a column beside it")
+        sign, compare = _COMPARED[type(how)]
+        place = self.place(left)
+        column = self.schema.modelled[place]
+        if isinstance(right, ast.Name):
+            return self.two_columns(place, self.place(right), sign, compare)
+        if _has_labels(column) and sign not in ("==", "!="):
+            self.check_kind(column, self.constant(right))
+            raise self.unordered(column, sign)
+        number = self.coded(column, self.constant(right), sign in ("==", "!="))
+        return _compared(place, _numbers_of(column), compare, number)
+
+    def two_columns(
+        self, one: int, other: int, sign: str, compare: Callable[[Any, Any], Any]
+    ) -> Condition:
+        columns = self.schema.modelled[one], self.schema.modelled[other]
+        kinds = [_what_it_holds(column) for column in columns]
+        if kinds[0] != kinds[1]:
+            raise self.wrong(
+                f"it compares '{columns[0].name}' ({kinds[0]}) with '{columns[1].name}' "
+                f"({kinds[1]}). Compare like with like"
+            )
+        if kinds[0] == "text" and sign not in ("==", "!="):
+            raise self.unordered(columns[0], sign)
+        words: dict[Any, int] = {}
+        coded = [
+            _coder([float(words.setdefault(v, len(words))) for v in _words_of(column)])
+            if _has_labels(column)
+            else _numbers_of(column)
+            for column in columns
+        ]
+
+        def answers(values: Values, na: Cells) -> Truth:
+            x, y = coded[0](values[:, one]), coded[1](values[:, other])
+            return _answers(compare(x, y), np.isnan(x) | np.isnan(y), na[:, one] | na[:, other])
+
+        return answers
+
+    def membership(self, left: ast.expr, right: ast.expr, outside: bool) -> Condition:
+        if not isinstance(left, ast.Name) or not isinstance(right, ast.Tuple | ast.List | ast.Set):
+            raise self.wrong(
+                'before in there must be a column, and after it a list such as ["a", "b"]'
+            )
+        place = self.place(left)
+        column = self.schema.modelled[place]
+        inside = [self.coded(column, self.constant(part), True) for part in right.elts]
+        return self.one_of(place, inside, outside)
+
+    def one_of(self, place: int, inside: list[float], outside: bool) -> Condition:
+        """Whether a column is one of some numbers, or none of them."""
+
+        def found(x: Values, members: Sequence[float]) -> Cells:
+            return np.isin(x, members, invert=outside)
+
+        return _compared(place, _numbers_of(self.schema.modelled[place]), found, inside)
+
+    def place(self, node: ast.Name) -> int:
+        """Where a column that the rule asks for stands among the modelled ones."""
+        name = self.backticked.get(node.id, node.id)
+        if self.table.position(name) is None:
+            close = difflib.get_close_matches(name, self.table.names, n=1)
+            hint = f"Did you mean {close[0]!r}?" if close else 'Put text in quotes: "yes".'
+            raise self.wrong(
+                f"{name!r} is not a column of X ({', '.join(self.table.names[:30])}). {hint}"
+            )
+        place = modelled_place(self.table, self.schema, name, f"The rule for {self.label!r}")
+        self.gates.add(place)
+        return place
+
+    def constant(self, node: ast.expr) -> Any:
+        sign = 1
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.UAdd):
+            sign, node = (-1 if isinstance(node.op, ast.USub) else 1), node.operand
+            if not isinstance(node, ast.Constant) or isinstance(node.value, str | bool):
+                raise self.wrong(f"{self.shown(node)} is no number. {_CAN_SAY}")
+        if isinstance(node, ast.Constant) and isinstance(node.value, str | bool | int | float):
+            return sign * node.value if sign == -1 else node.value
+        raise self.wrong(f"it says {self.shown(node)}. {_CAN_SAY}")
+
+    def coded(self, column: Column, value: Any, exactly: bool) -> float:
+        """What a value in a rule is among a column's numbers."""
+        if column.kind is Kind.DATETIME:
+            stamp = iso_microseconds(value) if isinstance(value, str) else None
+            if stamp is None:
+                raise self.wrong(
+                    f"'{column.name}' holds dates; compare it with text such as \"2024-01-31\", "
+                    f"not with {value!r}"
+                )
+            return stamp
+        if _has_labels(column) or (column.is_categorical and exactly):
+            return self.level(column, value)
+        self.check_kind(column, value)
+        return float(value)
+
+    def check_kind(self, column: Column, value: Any) -> None:
+        """Raise if text is compared with a number, or a number with text."""
+        if isinstance(value, str) and not _has_labels(column):
+            raise self.wrong(
+                f"'{column.name}' holds numbers ({column.in_words()}); compare it with a number, "
+                f"not with {value!r}, which is text. Leave out the quotes"
+            )
+        only_text = bool(column.levels) and all(isinstance(v, str) for v in column.levels)
+        if only_text and not isinstance(value, str):
+            raise self.wrong(
+                f"'{column.name}' holds text ({column.in_words()}); compare it with text by == or "
+                f"in, not with {value!r}, which is {_what_it_is(value)}. Put it in quotes: "
+                f'"{value}"; or, if they are meant as numbers, make them numbers in the table'
+            )
+
+    def level(self, column: Column, value: Any) -> float:
+        """A level's number; one that the column does not hold is most likely a slip."""
+        if value not in column.levels:
+            self.check_kind(column, value)
+            names = {str(level): level for level in column.levels}
+            close = difflib.get_close_matches(str(value), list(names), n=1)
+            hint = (
+                f"Did you mean {names[close[0]]!r}?"
+                if close
+                else "Leave it out: it changes nothing"
+            )
+            raise self.wrong(
+                f"'{column.name}' never is {value!r}; it holds {column.in_words()}. {hint}"
+            )
+        place = column.levels.index(value)
+        return float(place if _has_labels(column) else column.levels[place])
+
+    def unordered(self, column: Column, sign: str) -> InputError:
+        return self.wrong(
+            f"'{column.name}' holds text, which has no order for {sign}. Use ==, !=, in or not in"
+        )
+
+    def shown(self, node: ast.AST) -> str:
+        text = ast.unparse(node)
+        for word, name in self.backticked.items():
+            text = text.replace(word, f"`{name}`")
+        return repr(text)
+
+    def wrong(self, what: str) -> InputError:
+        end = "" if what.endswith("?") else "."
+        return InputError(f"The rule for {self.label!r} is {self.text!r}: {what.rstrip('.')}{end}")
+
+
+def _has_labels(column: Column) -> bool:
+    return column.is_categorical and any(isinstance(level, str) for level in column.levels)
+
+
+def _truth(level: Any) -> bool | None:
+    """The truth value that a level is or, as text, stands for; None for any other."""
+    return level if isinstance(level, bool) else _TRUTHS.get(level)
+
+
+def _what_it_is(value: Any) -> str:
+    return "a truth value" if isinstance(value, bool) else "a number"
+
+
+def _what_it_holds(column: Column) -> str:
+    if column.kind is Kind.DATETIME:
+        return "dates"
+    return "text" if _has_labels(column) else "numbers"
+
+
+def _words_of(column: Column) -> list[Any]:
+    """What the codes of a column of text stand for; nothing else is a box not ticked."""
+    return [*column.levels, *([None] if column.is_checkbox else [])]
+
+
+def _numbers_of(column: Column) -> Callable[[Values], Values]:
+    """What a column's codes are compared as: levels that are numbers by those."""
+    if column.is_categorical and not _has_labels(column):
+        unticked = [-np.inf] * column.is_checkbox  # no number that a rule can name
+        return _coder([*(float(level) for level in column.levels), *unticked])
+    return lambda codes: codes
+
+
+def _coder(numbers: list[float]) -> Callable[[Values], Values]:
+    """A number for each code; NaN for none."""
+    by_code = np.array([*numbers, np.nan])
+
+    def coded(codes: Values) -> Values:
+        is_level = ~np.isnan(codes) & (codes != STRANGER)
+        return by_code[np.where(is_level, codes, len(numbers)).astype(np.int64)]
+
+    return coded
+
+
+def _compared(
+    place: int,
+    numbers: Callable[[Values], Values],
+    compare: Callable[[Any, Any], Any],
+    with_what: Any,
+) -> Condition:
+    def answers(values: Values, na: Cells) -> Truth:
+        x = numbers(values[:, place])
+        return _answers(compare(x, with_what), np.isnan(x), na[:, place])
+
+    return answers
+
+
+def _answers(holds: Cells, unknown: Cells, nothing_there: Cells) -> Truth:
+    answers = np.where(holds, TRUE, FALSE)
+    answers = np.where(unknown, UNDECIDED, answers)
+    return np.where(nothing_there, FALSE, answers).astype(np.int8)

@@ -1,0 +1,433 @@
+"""Why a missing cell is called meaningful or lost, in numbers and in words."""
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from math import exp, log
+from numbers import Integral, Real
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from diffjoint._types import Cells, Values
+from diffjoint.detectors import Belief
+from diffjoint.errors import InputError
+from diffjoint.state import JointSpace, Observation
+from diffjoint.table import UNTICKED, Schema, Table, cells_of, open_table
+
+Band = tuple[float, float]
+REVIEW_BAND: Band = (0.2, 0.8)
+"""P(meaningful) between which a person should look at a cell, unless told otherwise."""
+MOST_NAMED = 3
+"""Pushes named in words, at most, for each side."""
+WEAKEST_NAMED = log(1.1)
+LONGEST_VALUE = 30
+NO_REASON = (
+    "Drawn values disagree so much. This is a score of the paper's detector, no probability."
+)
+LARGEST_ODDS = 1_000
+
+
+@dataclass(frozen=True)
+class Push:
+    """What one other cell of the row says about a missing cell.
+
+    Attributes
+    ----------
+    column : label
+    value : object
+        What the row holds there, None if that cell is missing too.
+    log_odds : float
+        What it adds to the log-odds of being missing, beyond what it adds to those of being
+        lost; positive: towards meaningful.
+    is_known : bool
+        False: a level that ``fit`` did not see, taken for missing.
+    """
+
+    column: Hashable
+    value: Any
+    log_odds: float
+    is_known: bool = True
+
+    @property
+    def cell(self) -> str:
+        """What the row holds, in words."""
+        if self.value is None:
+            return f"{self.column} missing"
+        note = "" if self.is_known else ", not seen in fit"
+        return f"{self.column} = {_shown(self.value)}{note}"
+
+    def __str__(self) -> str:
+        """The cell, and what it multiplies the odds by."""
+        return f"{self.cell} (odds x {_factor(self.log_odds)})"
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why one missing cell is called as it is; print it.
+
+    Attributes
+    ----------
+    row : int
+        The row's position.
+    column : label
+    missing_rate, loss_rate, mm_rate : float
+        How likely a cell of such a row is missing (q), is lost where there is a value (rho), and
+        is meaningful (phi): q = rho + (1 - rho) phi.
+    probability : float
+        P(meaningful | missing) = phi / q.
+    meaningful : bool
+        The call. True: kept as NA.
+    base : float
+        Log-odds of being missing less those of being lost on average over rows, before this one
+        is looked at.
+    pushes : tuple of Push
+        What the other cells of the row add to that, the strongest first.
+    rule : str or None
+        The rule that makes the call, by what its missing gate was filled with.
+    by_values : float or None
+        P(meaningful | missing) by what the row holds alone, in a table whose cells get lost
+        together: there other losses of the row speak for a loss, and the rates above are about one
+        equation, not exactly.
+    """
+
+    row: int
+    column: Hashable
+    missing_rate: float
+    loss_rate: float
+    mm_rate: float
+    probability: float
+    meaningful: bool
+    base: float
+    pushes: tuple[Push, ...]
+    rule: str | None = None
+    by_values: float | None = None
+
+    @property
+    def call(self) -> str:
+        """The call as a word."""
+        return "meaningful" if self.meaningful else "lost"
+
+    @property
+    def towards_meaningful(self) -> str:
+        """The strongest pushes towards meaningful."""
+        return self._towards(1)
+
+    @property
+    def towards_lost(self) -> str:
+        """The strongest pushes towards lost."""
+        return self._towards(-1)
+
+    def _towards(self, sign: int) -> str:
+        named = [(f"{self.column} on average", self.base)]
+        strong = [push for push in self.pushes if sign * push.log_odds >= WEAKEST_NAMED]
+        named += [(push.cell, push.log_odds) for push in strong[:MOST_NAMED]]
+        odds = [f"{words} (x {_factor(x)})" for words, x in named if sign * x >= WEAKEST_NAMED]
+        return ", ".join(odds).replace("(x", "(odds x", 1)
+
+    @property
+    def reason(self) -> str:
+        """The rates and the strongest pushes in a line."""
+        rates = (
+            f"missing in {percent(self.missing_rate)} of rows like this one; losses alone would "
+            f"take {percent(self.loss_rate)}."
+        )
+        sides = {
+            "Towards meaningful": self.towards_meaningful,
+            "Towards lost": self.towards_lost,
+        }
+        named = " ".join(f"{side}: {pushes}." for side, pushes in sides.items() if pushes)
+        decided = f" Its rule {self.rule!r} decides, by a filled gate." if self.rule else ""
+        told = f"{rates}{self._both_views()}"
+        return f"{told} {named or 'Nothing in the row speaks for either.'}{decided}"
+
+    def _both_views(self) -> str:
+        """What values say, and which gaps speak for a loss, where cells get lost together."""
+        if self.by_values is None:
+            return ""
+        lost_too = [
+            str(push.column)
+            for push in self.pushes
+            if push.value is None and push.log_odds <= -WEAKEST_NAMED
+        ]
+        gaps = " No gap elsewhere in the row speaks for a loss."
+        if lost_too:
+            named = " and ".join(lost_too[:MOST_NAMED])
+            gaps = f" Missing too: {named}. That speaks for a common loss."
+        return f" The values of this row say {percent(self.by_values)} meaningful.{gaps}"
+
+    def __str__(self) -> str:
+        """The whole of it in words."""
+        rates, _, pushes = self.reason.partition(". ")
+        outcome = "kept as NA" if self.meaningful else "called lost"
+        return (
+            f"{self.column} in row {self.row} is {rates}. So it is meaningful with probability "
+            f"{self.probability:.2f}: {outcome}. {pushes}"
+        )
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A table that explanations are asked about, and who can give them.
+
+    Attributes
+    ----------
+    table : Table
+    observation : Observation
+    schema : Schema
+    belief : Belief
+    called : bool array of shape (n_rows, n_modelled)
+        The calls as they stand in the completed table.
+    waiting : mapping
+        For ruled columns: the cells that a filled gate decides, and the rule.
+    """
+
+    table: Table
+    observation: Observation
+    schema: Schema
+    belief: Belief
+    called: Cells
+    waiting: Mapping[int, tuple[Cells, str]]
+
+    def explain(self, cells: Sequence[tuple[int, int]]) -> list[Explanation]:
+        """Explanations of missing cells, given as (row, modelled column), in their order."""
+        found: dict[tuple[int, int], Explanation] = {}
+        for column in sorted({j for _, j in cells}):
+            rows = np.array([i for i, j in cells if j == column], dtype=np.intp)
+            for row, explanation in zip(rows.tolist(), self._column(rows, column), strict=True):
+                found[row, column] = explanation
+        return [found[cell] for cell in cells]
+
+    def _column(self, rows: NDArray[np.intp], column: int) -> Iterator[Explanation]:
+        reasons = self.belief.why(self.observation, rows, column)
+        rates, likely = reasons.judged, reasons.judged.probability
+        held = [self._held(k, rows) for k in self.schema.modelled_positions]
+        labels = [self.table.labels[k] for k in self.schema.modelled_positions]
+        known = self.observation.observed[rows]
+        nowhere = np.zeros(self.table.n_rows, dtype=bool)
+        waits, rule = self.waiting.get(column, (nowhere, ""))
+        by_strength = np.argsort(-np.abs(reasons.pushes), axis=1, kind="stable")
+        for n, row in enumerate(rows.tolist()):
+            pushes = (
+                Push(labels[k], held[k][n], float(reasons.pushes[n, k]), bool(known[n, k]))
+                for k in by_strength[n]
+                if reasons.pushes[n, k] != 0.0
+            )
+            yield Explanation(
+                row,
+                labels[column],
+                float(rates.missing_rate[n]),
+                float(rates.loss_rate[n]),
+                float(rates.mm_rate[n]),
+                float(likely[n]),
+                bool(self.called[row, column]),
+                float(reasons.base[n]),
+                tuple(pushes),
+                rule if waits[row] else None,
+                None if reasons.by_values is None else float(reasons.by_values[n]),
+            )
+
+    def _held(self, position: int, rows: NDArray[np.intp]) -> list[Any]:
+        """What some rows hold in a column, None where a cell is missing; a box says so itself."""
+        cells = cells_of(self.table.column(position), rows)
+        if not self.schema.columns[position].is_checkbox:
+            return cells
+        return [UNTICKED if cell is None else cell for cell in cells]
+
+
+def candidate_cells(cells: Cells) -> list[tuple[int, int]]:
+    """Positions of the True cells, row by row."""
+    return [(int(i), int(j)) for i, j in np.argwhere(cells)]
+
+
+def explanations_table(table: Table, explanations: Sequence[Explanation]) -> Any:
+    """One row per explanation, in the table's container."""
+    return tidy(
+        table,
+        [e.row for e in explanations],
+        {
+            "column": [e.column for e in explanations],
+            "missing_rate": [e.missing_rate for e in explanations],
+            "loss_rate": [e.loss_rate for e in explanations],
+            "mm_rate": [e.mm_rate for e in explanations],
+            "probability": [e.probability for e in explanations],
+            "call": [e.call for e in explanations],
+            "towards_meaningful": [e.towards_meaningful for e in explanations],
+            "towards_lost": [e.towards_lost for e in explanations],
+        },
+    )
+
+
+def review_table(table: Table, result: Any, schema: Schema, asked: Asked | None) -> Any:
+    """One row per cell to review, the most doubtful first, in the table's container.
+
+    Parameters
+    ----------
+    result : Imputation
+        What was inferred about the table.
+    asked : Asked or None
+        Who can say why; None: nobody, and the probability is a score.
+    """
+    shown = (result.review, result.meaningful, result.probability)
+    review, meaningful, likely = (_array(open_table(part)) for part in shown)
+    cells = np.argwhere(review)
+    cells = cells[np.argsort(np.abs(likely[*cells.T] - 0.5), kind="stable")]
+    modelled = schema.modelled_positions.tolist()
+    rows, places = cells.T.tolist()
+    calls = meaningful[rows, places].astype(bool)
+    reasons = [NO_REASON] * len(cells)
+    if asked is not None:
+        why = asked.explain([(i, modelled.index(k)) for i, k in zip(rows, places, strict=True)])
+        reasons = [explanation.reason for explanation in why]
+    return tidy(
+        table,
+        rows,
+        {
+            "column": [table.labels[k] for k in places],
+            "probability": likely[rows, places].tolist(),
+            "call": ["meaningful" if call else "lost" for call in calls],
+            "imputed": _imputed(open_table(result.table), rows, places, calls),
+            "reason": reasons,
+            "decision": [""] * len(cells),
+        },
+    )
+
+
+def _array(table: Table) -> NDArray[Any]:
+    return np.column_stack([table.column(k).to_numpy() for k in range(table.n_columns)])
+
+
+def _imputed(
+    completed: Table, rows: Sequence[int], places: Sequence[int], kept: Cells
+) -> list[str | None]:
+    """What cells that are called lost were filled with, as text."""
+    cells = [
+        cells_of(completed.column(k), np.array([i]))[0] for i, k in zip(rows, places, strict=True)
+    ]
+    return [None if keep else plain_text(cell) for cell, keep in zip(cells, kept, strict=True)]
+
+
+def tidy(table: Table, rows: Sequence[int], columns: Mapping[str, Sequence[Any]]) -> Any:
+    """A table of facts about some rows, in the container of ``table``; pandas for an array.
+
+    The first column is ``row``, the position; beside it stands ``index``, the row's label, where
+    rows have one.
+    """
+    numbers = {"missing_rate", "loss_rate", "mm_rate", "probability"}
+    whole: dict[str, Any] = {"row": np.array(rows, dtype=np.int64)}
+    if table.is_array or table.frame.implementation.is_pandas_like():
+        if not table.is_array:
+            whole["index"] = nw.to_native(table.frame).index[list(rows)]
+        for name, cells in columns.items():
+            whole[name] = pd.Series(list(cells), dtype=float if name in numbers else object)
+        return pd.DataFrame(whole)
+    schema = {"row": nw.Int64(), **{name: _dtype(name in numbers) for name in columns}}
+    made = nw.from_dict({**whole, **columns}, schema, backend=table.frame.implementation)
+    return made.to_native()
+
+
+def _dtype(is_number: bool) -> nw.dtypes.DType:
+    return nw.Float64() if is_number else nw.String()
+
+
+def find_cell(
+    cell: Any, table: Table, space: JointSpace, observation: Observation
+) -> tuple[int, int]:
+    """A cell given as (row, column label), as (row, modelled column), if it can be explained."""
+    if not isinstance(cell, tuple) or len(cell) != 2 or not isinstance(cell[0], Integral):
+        raise InputError(
+            f"cell must be a row's position and a column's label, such as (0, "
+            f"{table.labels[0]!r}); got {cell!r}."
+        )
+    row, label = int(cell[0]), cell[1]
+    position = table.require(label, "cell")
+    if not 0 <= row < table.n_rows:
+        raise InputError(
+            f"cell names row {row}; X has rows 0 to {table.n_rows - 1}, counted from its first, "
+            "whatever their labels."
+        )
+    modelled = space.schema.modelled_positions.tolist()
+    column = modelled.index(position) if position in modelled else None
+    if column is not None and observation.candidates[row, column]:
+        return row, column
+    value = cells_of(table.column(position), np.array([row]))[0]
+    if value is not None:
+        raise InputError(
+            f"cell names row {row} of {label!r}, which is observed ({_shown(value)}): only missing "
+            "cells are explained."
+        )
+    if space.schema.columns[position].is_checkbox:
+        raise InputError(
+            f"cell names row {row} of {label!r}, which is a checkbox: an empty cell is taken for "
+            f"{UNTICKED}, so that there is nothing to explain."
+        )
+    if column in space.mm:
+        kind = "meaningful" if observation.known_meaningful[row, column] else "lost"
+        raise InputError(
+            f"cell names row {row} of {label!r}, which is known to be {kind}, by a rule, a reason "
+            "code or a label: there is nothing to explain."
+        )
+    raise InputError(
+        f"cell names {label!r}, which is not among mm_columns: its missing cells are all taken "
+        "for lost. Fit with it in mm_columns if they may be meaningful."
+    )
+
+
+def check_band(band: Any) -> Band | None:
+    """The review band, if it is one."""
+    if band is None:
+        return None
+    is_pair = not isinstance(band, str) and isinstance(band, Sequence) and len(band) == 2
+    if not is_pair or not all(isinstance(p, Real) and not isinstance(p, bool) for p in band):
+        raise _no_band(band)
+    low, high = float(band[0]), float(band[1])
+    if not 0.0 <= low < high <= 1.0:
+        raise _no_band(band)
+    return low, high
+
+
+def _no_band(band: Any) -> InputError:
+    return InputError(
+        "review_band must be two probabilities, the lower one first, such as (0.2, 0.8), or None "
+        f"to name no cells; got {band!r}."
+    )
+
+
+def within(band: Band | None, probability: Values, candidates: Cells) -> Cells:
+    """Candidates whose probability lies in the band."""
+    if band is None:
+        return np.zeros_like(candidates)
+    return candidates & (probability >= band[0]) & (probability <= band[1])
+
+
+def plain_text(value: Any) -> str:
+    """A value as the table holds it, as text."""
+    if isinstance(value, datetime):
+        return value.isoformat(sep=" ").removesuffix(" 00:00:00")
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() and abs(value) < 1e15 else f"{value:.5g}"
+    return str(value)
+
+
+def _shown(value: Any) -> str:
+    """A value in words: text in quotes, cut off if it is long."""
+    text = repr(value) if isinstance(value, str) else plain_text(value)
+    return text if len(text) <= LONGEST_VALUE else f"{text[: LONGEST_VALUE - 4]}...{text[-1]}"
+
+
+def _factor(log_odds: float) -> str:
+    if abs(log_odds) > log(LARGEST_ODDS):
+        return f"over {LARGEST_ODDS}" if log_odds > 0 else f"under 1/{LARGEST_ODDS}"
+    odds = exp(abs(log_odds))
+    size = f"{odds:.0f}" if odds >= 9.95 else f"{odds:.1f}"
+    return size if log_odds > 0 else f"1/{size}"
+
+
+def percent(rate: float) -> str:
+    """A rate in percent; what is nearly none or nearly all is not rounded to it."""
+    if 0 < rate < 0.005:
+        return "under 1%"
+    return "over 99%" if 0.995 <= rate < 1 else f"{rate:.0%}"

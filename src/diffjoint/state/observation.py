@@ -1,0 +1,61 @@
+"""What is known of a table before anything is inferred."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diffjoint._types import Cells, Values
+
+
+@dataclass(frozen=True)
+class Observation:
+    """What is known of a table before anything is inferred.
+
+    Attributes
+    ----------
+    values : array of shape (n_rows, n_columns)
+        Coded values; NaN where the model has no value to go by.
+    candidates : bool array of the same shape
+        Missing cells of the searched columns: those that may be meaningful, or not.
+    keys : int array of shape (n_rows,)
+        The rows' keys to their noise.
+    known_meaningful : bool array of the values' shape
+        Missing cells that are meaningful for certain. Missing cells that are neither this nor
+        candidates were lost for certain.
+    labelled : bool array of the values' shape
+        Those of certain kind that the user has labelled one by one.
+    """
+
+    values: Values
+    candidates: Cells
+    keys: NDArray[np.int64]
+    known_meaningful: Cells = field(default_factory=lambda: np.zeros((0, 0), dtype=bool))
+    labelled: Cells = field(default_factory=lambda: np.zeros((0, 0), dtype=bool))
+
+    def __post_init__(self) -> None:
+        for name in ("known_meaningful", "labelled"):
+            if getattr(self, name).size == 0:
+                object.__setattr__(self, name, np.zeros(self.values.shape, dtype=bool))
+
+    @property
+    def observed(self) -> Cells:
+        """Cells whose value is known, the paper's omega."""
+        return ~np.isnan(self.values)
+
+    @property
+    def known(self) -> Values:
+        """What is certain of the mask: 1 meaningful, 0 not meaningful, NaN for candidates."""
+        known: Values = self.known_meaningful.astype(np.float16)
+        known[self.candidates] = np.nan
+        return known
+
+    def take(self, rows: NDArray[np.intp]) -> "Observation":
+        """Some rows, or all in another order."""
+        return Observation(
+            self.values[rows],
+            self.candidates[rows],
+            self.keys[rows],
+            self.known_meaningful[rows],
+            self.labelled[rows],
+        )

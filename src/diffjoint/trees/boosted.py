@@ -1,0 +1,394 @@
+"""Boosted trees on rows with missing cells, kept as plain arrays."""
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, fields, replace
+from functools import cache, cached_property
+from typing import Any, TypeVar
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+from threadpoolctl import ThreadpoolController
+
+from diffjoint._types import Places, Values
+
+Arrays = dict[str, NDArray[Any]]
+Item = TypeVar("Item")
+Grown = TypeVar("Grown")
+
+FEWEST = 20
+"""Observed cells below which a feature is left out: rows held out could hold them all."""
+SMOOTHING = 10.0
+"""Rows that pull what stands for a level towards the column's mean."""
+MOST_LEAVES = 16
+"""Leaves of a tree: a bit for each fits into one small number per row."""
+MANY_ROWS = 30_000
+"""Rows from which on threads grow trees side by side; for fewer, they would mostly wait."""
+MANY_ITEMS = 12
+"""Columns of a table of fewer rows from which on they are shared among processes."""
+MOST_AT_ONCE = 8
+"""Trees grown side by side: each takes memory of its own."""
+FEW_BINS, MOST_BINS, ROWS_FOR_MOST = 64, 255, 10_000
+"""Bins of a number; many only of more rows than this. They would cost time, and tell little."""
+OPENMP = {"user_api": "openmp"}
+"""The threads that grow trees."""
+BLOCK = 8_192
+"""Rows that go through the trees together: few enough to stay in a processor's cache."""
+_BITS = np.arange(2**MOST_LEAVES)
+_LEAF: NDArray[np.intp] = np.frexp(~_BITS & (_BITS + 1))[1].astype(np.intp) - 1
+"""The first leaf that is not ruled out, by the bits of those that are."""
+
+
+@dataclass(frozen=True)
+class Trees:
+    """Sums of trees, one for each output.
+
+    Attributes
+    ----------
+    baseline : array of shape (n_outputs,)
+        What is said before any tree.
+    output, roots : arrays of shape (n_trees,)
+        Which output a tree adds to, and its first node.
+    feature, left, right : arrays of shape (n_nodes,)
+        A leaf is its own left and right.
+    threshold, value : arrays of shape (n_nodes,)
+    missing_left : bool array of shape (n_nodes,)
+    level_codes : array of shape (n_levels,)
+        For the levels of all categorical features, one after the other: what stands for them.
+    level_starts : array of shape (n_features,)
+        Where a feature's levels start; -1 for numbers.
+    inputs : array of shape (n_features,)
+        The cell of a row that each feature is.
+    """
+
+    baseline: Values
+    output: NDArray[np.int32]
+    roots: NDArray[np.int32]
+    feature: NDArray[np.int32]
+    left: NDArray[np.int32]
+    right: NDArray[np.int32]
+    threshold: Values
+    value: Values
+    missing_left: NDArray[np.bool_]
+    level_codes: Values
+    level_starts: NDArray[np.int64]
+    inputs: Places
+
+    def numbers(self, features: Values) -> Values:
+        """Features as the trees see them: levels as what stands for them."""
+        return _as_numbers(features, self.level_codes, self.level_starts)
+
+    def predict(self, rows: Values) -> Values:
+        """The sums for every row, shape (n_rows, n_outputs), by the cells that are inputs."""
+        return self.sums(rows[:, self.inputs])
+
+    def sums(self, features: Values) -> Values:
+        """The sums for rows that hold the inputs alone, shape (n_rows, n_outputs).
+
+        Notes
+        -----
+        Rows do not walk the trees. Every split is asked of all rows of a block at once, and where
+        they go right, the leaves to its left are ruled out; the first leaf left is a row's own.
+        """
+        total = np.tile(self.baseline, (len(features), 1))
+        for start in range(0, len(features) if len(self.roots) else 0, BLOCK):
+            block = slice(start, start + BLOCK)
+            columns = np.ascontiguousarray(self.numbers(features[block]).T)
+            ruled_out = np.empty(columns.shape[1], dtype=np.uint16)
+            goes_right = np.empty(columns.shape[1], dtype=np.uint16)
+            for output, splits, leaves in self._plan:
+                ruled_out[:] = 0
+                for feature, threshold, missing_left, to_the_left in splits:
+                    if missing_left:
+                        right = columns[feature] > threshold
+                    else:
+                        right = ~(columns[feature] <= threshold)
+                    np.multiply(right, to_the_left, out=goes_right)
+                    ruled_out |= goes_right
+                total[block, output] += leaves[_LEAF[ruled_out]]
+        return total
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The arrays alone: what is made from them is made again where it is needed."""
+        return {name: getattr(self, name) for name in TREE_PARTS}
+
+    @cached_property
+    def _plan(self) -> list[tuple[int, list[tuple[int, float, bool, np.uint16]], Values]]:
+        """For each tree its output, its splits, and its leaves' values from left to right.
+
+        A split is its feature, its threshold, whether missing cells go left, and the bits of the
+        leaves to its left.
+        """
+        n_leaves, first_leaf = self._leaves()
+        is_leaf = self.left == np.arange(len(self.left))
+        bits = ((1 << n_leaves[self.left]) - 1) << first_leaf
+        parts = (self.feature, self.threshold, self.missing_left)
+        columns = [part.tolist() for part in parts]
+        masks = bits.astype(np.uint16)
+        plan = []
+        ends = [*self.roots[1:].tolist(), len(self.left)]
+        for root, end, output in zip(self.roots.tolist(), ends, self.output.tolist(), strict=True):
+            nodes = np.arange(root, end)
+            splits = [
+                (columns[0][node], columns[1][node], columns[2][node], masks[node])
+                for node in nodes[~is_leaf[nodes]].tolist()
+            ]
+            leaves = nodes[is_leaf[nodes]]
+            plan.append((output, splits, self.value[leaves[np.argsort(first_leaf[leaves])]]))
+        return plan
+
+    def _leaves(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """How many leaves lie below each node, and the place of the first in its tree."""
+        levels, itself = [self.roots], np.arange(len(self.left))
+        while len(inner := levels[-1][self.left[levels[-1]] != itself[levels[-1]]]):
+            levels.append(np.concatenate([self.left[inner], self.right[inner]]))
+        n_leaves, first_leaf = np.ones_like(itself), np.zeros_like(itself)
+        for nodes in reversed(levels):
+            inner = nodes[self.left[nodes] != nodes]
+            n_leaves[inner] = n_leaves[self.left[inner]] + n_leaves[self.right[inner]]
+        for nodes in levels:
+            inner = nodes[self.left[nodes] != nodes]
+            first_leaf[self.left[inner]] = first_leaf[inner]
+            first_leaf[self.right[inner]] = first_leaf[inner] + n_leaves[self.left[inner]]
+        return n_leaves, first_leaf
+
+    def scaled(self, factor: float) -> "Trees":
+        """The same with every tree's say made smaller or larger; the baseline stays."""
+        return replace(self, value=self.value * factor)
+
+    def logit(self, rows: Values) -> Values:
+        """The first output: the logit of a probability, if that is what was learnt."""
+        only: Values = self.predict(rows)[:, 0]
+        return only
+
+
+TREE_PARTS = tuple(field.name for field in fields(Trees))
+"""A tree's arrays by name."""
+
+
+def grow(
+    learner: HistGradientBoostingClassifier | HistGradientBoostingRegressor,
+    features: Values,
+    target: NDArray[Any],
+    n_levels: NDArray[np.int64],
+    inputs: Places,
+) -> Trees:
+    """Learn a target from some of a row's cells.
+
+    Parameters
+    ----------
+    learner : estimator
+        Its trees have at most ``MOST_LEAVES`` leaves.
+    features : array of shape (n_rows, n_features)
+        Coded cells, NaN where missing: that too is a fact to go by.
+    target : array of shape (n_rows,)
+        Numbers, truth values, or classes counted from 0 that all occur.
+    n_levels : array of shape (n_features,)
+        Levels of categorical features; 0 for numbers.
+    inputs : int array of shape (n_features,)
+        The cell of a row that each feature is.
+    """
+    if learner.max_leaf_nodes is None or learner.max_leaf_nodes > MOST_LEAVES:
+        raise ValueError(
+            f"max_leaf_nodes must be at most {MOST_LEAVES}; got {learner.max_leaf_nodes}."
+        )
+    codes, starts = _level_codes(features, _indicators(learner, target), n_levels)
+    numbers = _as_numbers(features, codes, starts)
+    numbers[:, (~np.isnan(numbers)).sum(axis=0) < FEWEST] = 0.0
+    learner.set_params(max_bins=n_bins_for(len(numbers)))
+    with _pools().limit(limits=1, **OPENMP):
+        learner.fit(numbers, target)
+    baseline = np.ravel(learner._baseline_prediction).astype(np.float64)
+    grown = [
+        (output, tree.nodes) for stage in learner._predictors for output, tree in enumerate(stage)
+    ]
+    return _trees(baseline, grown, codes, starts, inputs)
+
+
+def n_bins_for(n_rows: int) -> int:
+    """Return how many bins the numbers of so many rows are put into."""
+    return FEW_BINS if n_rows <= ROWS_FOR_MOST else MOST_BINS
+
+
+def mean_of(several: Sequence[Trees]) -> Trees:
+    """Trees that say the mean of what some say, all grown on the same rows.
+
+    The levels of the first one's features stand for the same numbers in all.
+    """
+    first, sizes = several[0], [len(trees.left) for trees in several]
+    starts = np.cumsum([0, *sizes[:-1]])
+
+    def joined(name: str) -> NDArray[Any]:
+        return np.concatenate([getattr(trees, name) for trees in several])
+
+    def places(name: str) -> NDArray[np.int32]:
+        parts = zip(several, starts, strict=True)
+        return np.concatenate([getattr(trees, name) + start for trees, start in parts], dtype="i4")
+
+    return replace(
+        first,
+        baseline=np.mean([trees.baseline for trees in several], axis=0),
+        output=joined("output"),
+        roots=places("roots"),
+        feature=joined("feature"),
+        left=places("left"),
+        right=places("right"),
+        threshold=joined("threshold"),
+        value=joined("value") / len(several),
+        missing_left=joined("missing_left"),
+    )
+
+
+def side_by_side(
+    grow_one: Callable[[Item], Grown], items: Sequence[Item], n_rows: int
+) -> Iterator[Grown]:
+    """Grow something for each item, as many at a time as there are threads; in their order.
+
+    Each is grown by one thread: two threads at one tree mostly wait for each other.
+
+    Notes
+    -----
+    Trees of few rows are mostly grown by Python, in which threads wait for each other as well. So
+    a table of few rows gets processes where there are enough items to make up for their start.
+    What is grown inside of it is grown one after the other.
+    """
+    n_threads = max((pool["num_threads"] for pool in _pools().select(**OPENMP).info()), default=1)
+    n_threads = min(n_threads, MOST_AT_ONCE, len(items))
+    if n_threads <= 1 or (n_rows < MANY_ROWS and len(items) < MANY_ITEMS):
+        yield from map(grow_one, items)
+        return
+    if n_rows < MANY_ROWS:
+        yield from Parallel(n_threads, return_as="generator")(map(delayed(grow_one), items))
+        return
+    with ThreadPoolExecutor(
+        n_threads, initializer=lambda: _pools().limit(limits=1, **OPENMP)
+    ) as pool:
+        yield from pool.map(grow_one, items)
+
+
+@cache
+def _pools() -> ThreadpoolController:
+    """The threads of the libraries that are loaded."""
+    return ThreadpoolController()
+
+
+def constant(baseline: Values) -> Trees:
+    """No tree at all: the same for every row."""
+    none = np.empty(0, dtype=np.int64)
+    return _trees(np.asarray(baseline, dtype=np.float64), [], np.empty(0), none, none)
+
+
+def _trees(
+    baseline: Values,
+    grown: list[tuple[int, NDArray[np.void]]],
+    codes: Values,
+    starts: NDArray[np.int64],
+    inputs: Places,
+) -> Trees:
+    """Scikit-learn's nodes, all trees in one row of arrays."""
+    sizes = np.array([len(tree) for _, tree in grown], dtype=np.int64)
+    roots = sizes.cumsum() - sizes
+    parts: dict[str, list[NDArray[Any]]] = {}
+    for root, (_, tree) in zip(roots, grown, strict=True):
+        leaf, itself = tree["is_leaf"].astype(bool), np.arange(len(tree)) + root
+        for name, cells in {
+            "feature": np.where(leaf, 0, tree["feature_idx"]),
+            "left": np.where(leaf, itself, tree["left"] + root),
+            "right": np.where(leaf, itself, tree["right"] + root),
+            "threshold": tree["num_threshold"],
+            "value": tree["value"],
+            "missing_left": tree["missing_go_to_left"].astype(bool),
+        }.items():
+            parts.setdefault(name, []).append(cells)
+
+    def joined(name: str, dtype: type) -> NDArray[Any]:
+        return np.concatenate(parts[name]).astype(dtype) if grown else np.empty(0, dtype)
+
+    return Trees(
+        baseline=baseline,
+        output=np.array([output for output, _ in grown], dtype=np.int32),
+        roots=roots.astype(np.int32),
+        feature=joined("feature", np.int32),
+        left=joined("left", np.int32),
+        right=joined("right", np.int32),
+        threshold=joined("threshold", np.float64),
+        value=joined("value", np.float64),
+        missing_left=joined("missing_left", np.bool_),
+        level_codes=codes,
+        level_starts=starts,
+        inputs=inputs,
+    )
+
+
+def _indicators(
+    learner: HistGradientBoostingClassifier | HistGradientBoostingRegressor, target: NDArray[Any]
+) -> Values:
+    """The target as columns of numbers: itself, or one for each of several classes."""
+    n_classes = int(target.max()) + 1 if isinstance(learner, HistGradientBoostingClassifier) else 0
+    if n_classes <= 2:
+        return np.asarray(target, dtype=np.float64)[:, None]
+    return np.asarray(target[:, None] == np.arange(n_classes), dtype=np.float64)
+
+
+def _starts(n_levels: NDArray[np.int64]) -> NDArray[np.int64]:
+    return np.where(n_levels > 0, n_levels.cumsum() - n_levels, -1)
+
+
+def _level_codes(
+    features: Values, indicators: Values, n_levels: NDArray[np.int64]
+) -> tuple[Values, NDArray[np.int64]]:
+    """What stands for each level: the target's mean beside it, smoothed.
+
+    Of several indicators that combination counts in which the levels differ most.
+    """
+    starts, codes = _starts(n_levels), np.zeros(int(n_levels.sum()))
+    mean = indicators.mean(axis=0)
+    for feature in np.flatnonzero(n_levels):
+        there = ~np.isnan(features[:, feature])
+        levels, n = features[there, feature].astype(int), n_levels[feature]
+        counts = np.bincount(levels, minlength=n)[:, None]
+        sums = np.column_stack([np.bincount(levels, c, minlength=n) for c in indicators[there].T])
+        above = (sums + SMOOTHING * mean) / (counts + SMOOTHING) - mean
+        if len(mean) > 1:
+            above = above @ np.linalg.svd(np.sqrt(counts) * above, full_matrices=False)[2][:1].T
+        codes[starts[feature] : starts[feature] + n] = above[:, 0]
+    return codes, starts
+
+
+def _as_numbers(features: Values, codes: Values, starts: NDArray[np.int64]) -> Values:
+    numbers = features.copy()
+    for feature in np.flatnonzero(starts >= 0):
+        there = ~np.isnan(features[:, feature])
+        levels = features[there, feature].astype(int)
+        numbers[there, feature] = codes[starts[feature] + levels]
+    return numbers
+
+
+def pack_trees(trees: Sequence[Trees]) -> Arrays:
+    """Plain arrays that :func:`unpack_trees` makes the trees from."""
+    arrays: Arrays = {}
+    for name in TREE_PARTS:
+        arrays |= end_to_end(f"trees.{name}", [getattr(grown, name) for grown in trees])
+    return arrays
+
+
+def unpack_trees(arrays: Arrays) -> list[Trees]:
+    """The trees that :func:`pack_trees` made arrays of."""
+    parts = {name: apart(arrays, f"trees.{name}") for name in TREE_PARTS}
+    n_trees = len(parts["baseline"])
+    return [Trees(**{name: parts[name][i] for name in TREE_PARTS}) for i in range(n_trees)]
+
+
+def end_to_end(name: str, parts: Sequence[NDArray[Any]]) -> Arrays:
+    """Arrays joined to one, and another that tells where each ends."""
+    lengths = np.array([len(part) for part in parts], dtype=np.int64)
+    joined = np.concatenate(parts) if len(parts) else np.empty(0)
+    return {name: joined, f"{name}.lengths": lengths}
+
+
+def apart(arrays: Arrays, name: str) -> list[NDArray[Any]]:
+    """The arrays that :func:`end_to_end` joined."""
+    lengths = arrays[f"{name}.lengths"]
+    return np.split(arrays[name], lengths.cumsum()[:-1]) if len(lengths) else []

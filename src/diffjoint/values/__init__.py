@@ -1,0 +1,1 @@
+"""What lost cells held: boosted trees, or another imputer."""

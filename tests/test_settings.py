@@ -1,0 +1,72 @@
+import dataclasses
+
+import pytest
+
+from diffjoint.errors import InputError
+from diffjoint.settings import PRESETS, Settings, parse_bytes, settings_for
+
+
+def test_the_paper_preset_has_every_number_of_the_papers_table():
+    paper = settings_for("paper")
+    assert (paper.n_draws, paper.n_steps, paper.n_inpaint_repeats) == (30, 50, 10)
+    assert (paper.width, paper.batch_size, paper.learning_rate) == (1024, 4096, 1e-4)
+    assert (paper.max_epochs, paper.patience) == (1001, 200)
+    assert (paper.log_sigma_mean, paper.log_sigma_std, paper.sigma_data) == (-1.2, 1.2, 0.5)
+    assert (paper.sigma_min, paper.sigma_max, paper.rho) == (0.002, 80.0, 7.0)
+    assert (paper.n_iterations, paper.fusion, paper.joint) == (10, "or", True)
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_every_number_can_be_set_by_hand(preset):
+    for field in dataclasses.fields(Settings):
+        value = getattr(PRESETS[preset], field.name)
+        other = {bool: not value, str: "mean" if value == "mode" else "mode"}.get(type(value), 7)
+        other = {"fusion": "vote", "threshold": 0.7, "sampler": "inpaint"}.get(field.name, other)
+        assert getattr(settings_for(preset, **{field.name: other}), field.name) == other
+
+
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        ({"n_draws": 0}, "n_draws must be a whole number of at least 1; got 0"),
+        ({"n_draws": 2.5}, "n_draws must be a whole number of at least 1; got 2.5"),
+        ({"learning_rate": -1.0}, "learning_rate must be a positive number; got -1.0"),
+        ({"learning_rate": "slow"}, "learning_rate must be a positive number; got 'slow'"),
+        ({"fusion": "xor"}, "fusion must be one of 'or', 'and', 'uncertainty', 'vote'; got 'xor'"),
+        ({"sigma_min": 90.0}, "sigma_min must lie below sigma_max; got 90.0 and 80.0"),
+    ],
+)
+def test_a_wrong_setting_is_named_with_what_was_expected(setting, words):
+    with pytest.raises(InputError, match=words):
+        settings_for("paper", **setting)
+
+
+def test_an_unknown_preset_lists_the_known_ones():
+    with pytest.raises(
+        InputError, match="preset must be one of 'fast', 'balanced', 'paper'; got 'slow'"
+    ):
+        settings_for("slow")
+
+
+@pytest.mark.parametrize(
+    ("limit", "n_bytes"), [(10, 10), ("2KB", 2000), ("1.5 MB", 1_500_000), ("3gb", 3 * 10**9)]
+)
+def test_sizes_are_read_as_people_write_them(limit, n_bytes):
+    assert parse_bytes(limit) == n_bytes
+
+
+@pytest.mark.parametrize("limit", ["lots", 0, "-1GB", "inf"])
+def test_a_size_that_is_none_says_how_to_write_one(limit):
+    with pytest.raises(InputError, match="such as '500MB'"):
+        parse_bytes(limit)
+
+
+def test_a_preset_knows_the_papers_sampler_too():
+    assert settings_for("fast").sampler == "amortised"
+    inpainting = settings_for("fast", sampler="inpaint")
+    assert (inpainting.sampler, inpainting.n_iterations, inpainting.max_epochs) == (
+        "inpaint",
+        2,
+        400,
+    )
+    assert settings_for("paper").sampler == "inpaint"
