@@ -11,7 +11,7 @@ from sklearn.exceptions import NotFittedError
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from diffjoint import SelectiveImputer
-from diffjoint.errors import InputError, TrainingError, UntypicalWarning
+from diffjoint.errors import DataWarning, InputError, TrainingError
 from tests.conftest import FEW_CELLS, TINY, TINY_INPAINT
 
 MM = ["age", "town"]
@@ -451,7 +451,7 @@ def test_an_indicator_that_would_overwrite_a_column(survey):
 
 
 def test_no_mm_columns_is_worth_a_warning(survey):
-    with pytest.warns(UntypicalWarning, match="every missing cell is taken for lost"):
+    with pytest.warns(DataWarning, match="every missing cell is taken for lost"):
         imputer(mm_columns=None).fit(survey)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -475,7 +475,7 @@ def test_training_that_diverges_is_explained(survey):
 )
 def test_settings_that_change_nothing_are_told(survey, params, words):
     unused = SelectiveImputer(["age"], device="no such device", **params)
-    with pytest.warns(UntypicalWarning, match=words), pytest.raises(InputError, match="device"):
+    with pytest.warns(DataWarning, match=words), pytest.raises(InputError, match="device"):
         unused.fit(survey)
 
 

@@ -13,7 +13,16 @@ from scipy.stats import sem
 from benchmarks.cells import Cell
 from benchmarks.methods import METHODS as REGISTRY
 from benchmarks.published import published, rounded
-from benchmarks.tables.grid import NOTHING, Column, Grid, Row, Shown, gather, number_text, score
+from benchmarks.tables.grid import (
+    NOTHING,
+    Column,
+    Grid,
+    Row,
+    Shown,
+    fit_evidence,
+    number_text,
+    score,
+)
 from benchmarks.tables.limits import LIMIT, limit, limit_row
 from benchmarks.tables.table import MECHANISMS, RATIOS, Size, Table, label
 
@@ -60,7 +69,7 @@ def _grid(size: Size, folder: Path, ours: str, theirs: str, title: str, column: 
         Row(
             (label(method),),
             tuple(
-                gather(
+                fit_evidence(
                     size.network(method, m, r),
                     score(ours),
                     folder,
@@ -103,7 +112,7 @@ def _over_the_next(
     """
 
     def of(method: str) -> Shown:
-        return gather(size.network(method, mechanism, ratio), score(measure), folder)
+        return fit_evidence(size.network(method, mechanism, ratio), score(measure), folder)
 
     ours = of(OURS)
     by_method = {method: of(method) for method in METHODS if method != OURS}
@@ -160,7 +169,7 @@ def _curves(
     def means(method: str) -> NDArray[np.float64]:
         """Where all seeds are there: worlds differ more than methods."""
         cells = (size.network(method, mechanism, ratio) for ratio in RATIOS)
-        shown = [gather(seeds, score(measure), folder) for seeds in cells]
+        shown = [fit_evidence(seeds, score(measure), folder) for seeds in cells]
         return _numbers(s.mean if len(s.ours) == s.n_wanted else None for s in shown)
 
     filling = np.array([means(m) for m in METHODS if not REGISTRY[m].selective])
@@ -195,7 +204,7 @@ def readme_table(size: Size, folder: Path) -> str:
         parts = [f"{ratio}%", NOTHING if theirs is None else rounded(theirs, 1)]
         cells = size.network(OURS, "mcar", ratio)
         for measure in ("acc", "acc_discrete"):
-            ours = gather(cells, score(measure), folder)
+            ours = fit_evidence(cells, score(measure), folder)
             whole = ours.mean if len(ours.ours) == ours.n_wanted else None
             parts += [number_text(whole, 1), number_text(limit(measure, cells), 1)]
         lines.append(f"| {' | '.join(parts)} |\n")

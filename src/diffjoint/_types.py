@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-Cells = NDArray[np.bool_]
+Mask = NDArray[np.bool_]
 """Which cells are something: True or False for each."""
 Values = NDArray[np.float64]
 """Coded cells, or what is said of each in a number."""

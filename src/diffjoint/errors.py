@@ -1,12 +1,90 @@
-"""What can go wrong, by name.
+"""Name what can go wrong.
 
-Every message says what was expected, what came, and what to do about it.
-Each class also derives from the builtin that callers already catch.
+Every message says what was expected, what came, and what to do about it. Each class also derives
+from the builtin that callers already catch.
+
+Messages refer to parameters by :func:`option`, so that each front end shows them in its own words:
+``str(error)`` has ``loss_rate=0.1``, the command line ``--loss-rate 0.1``.
 """
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+_OPEN, _VALUE, _CLOSE = "\ue000", "\ue001", "\ue002"
+"""Private-use characters around a reference: text that people write does not hold them."""
+_REFERENCE = re.compile(f"{_OPEN}([^{_VALUE}{_CLOSE}]*)(?:{_VALUE}([^{_CLOSE}]*))?{_CLOSE}")
+NO_VALUE: Any = object()
+"""Says that a parameter is named without a value."""
+
+Shown = Callable[[str, Any], str]
+"""How a front end writes a parameter, given its name and its value (``NO_VALUE`` if none is said)."""
+
+
+def option(name: str, value: Any = NO_VALUE) -> str:
+    """Refer to a parameter in a message.
+
+    Parameters
+    ----------
+    name : str
+        As the estimator calls it.
+    value : optional
+        What JSON can hold; the message then shows the parameter set to it.
+
+    Examples
+    --------
+    >>> in_python(f"Leave out {option('rules')}, or set {option('detector', 'paper')}.")
+    "Leave out rules, or set detector='paper'."
+    """
+    said = "" if value is NO_VALUE else _VALUE + json.dumps(value)
+    return f"{_OPEN}{name}{said}{_CLOSE}"
+
+
+def show_options(message: str, shown: Shown) -> str:
+    """Return a message with each reference to a parameter written by ``shown``.
+
+    Examples
+    --------
+    >>> show_options(f"Set {option('loss_rate')}.", lambda name, value: f"--{name}")
+    'Set --loss_rate.'
+    """
+
+    def write(reference: re.Match[str]) -> str:
+        name, value = reference.groups()
+        return shown(name, NO_VALUE if value is None else json.loads(value))
+
+    return _REFERENCE.sub(write, message)
+
+
+def in_python(message: str) -> str:
+    """Return a message with its references as a caller in Python writes them."""
+    return show_options(
+        message, lambda name, value: name if value is NO_VALUE else f"{name}={value!r}"
+    )
 
 
 class DiffJointError(Exception):
-    """Base of everything diffjoint raises on purpose."""
+    """Base of everything diffjoint raises on purpose.
+
+    Parameters
+    ----------
+    message : str
+        What was expected, what came, and what to do; it may hold references by :func:`option`.
+    parameter : str, optional
+        The parameter that the error is about.
+
+    Attributes
+    ----------
+    message : str
+        With its references, for :func:`show_options`.
+    parameter : str or None
+    """
+
+    def __init__(self, message: str, *, parameter: str | None = None) -> None:
+        super().__init__(in_python(message))
+        self.message = message
+        self.parameter = parameter
 
 
 class InputError(DiffJointError, ValueError):
@@ -25,5 +103,9 @@ class ModelFileError(FileError, ValueError):
     """A saved model or checkpoint that is cut off, altered, or from another version."""
 
 
-class UntypicalWarning(UserWarning):
-    """Something that works, but probably not as meant."""
+class DataWarning(UserWarning):
+    """Something that works, but probably not as meant; its message may hold references."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(in_python(message))
+        self.message = message

@@ -29,10 +29,10 @@ from diffjoint._atomic import Arrays, check_writable, read_bundle, write_bundle
 from diffjoint._effort import evidence_units, fit_units, value_units
 from diffjoint._memory import give_back
 from diffjoint._progress import Progress, Scaled, Silence, progress_bar
-from diffjoint._types import Cells, Values
+from diffjoint._types import Mask, Values
 from diffjoint.detectors import DETECTORS, Belief, LossRate
 from diffjoint.diffusion.aggregate import Aggregated
-from diffjoint.errors import InputError, ModelFileError, UntypicalWarning
+from diffjoint.errors import DataWarning, InputError, ModelFileError
 from diffjoint.fitting.auto_columns import AUTO, not_judged, search
 from diffjoint.fitting.model import (
     Model,
@@ -835,7 +835,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         validate_data(self, X, reset=True, skip_check_array=True)
         _check_enough_rows(table)
         for doubt in idle_codes(table, self.reason_codes):
-            warn(doubt, UntypicalWarning, stacklevel=4)
+            warn(doubt, DataWarning, stacklevel=4)
         without_codes, schema = understand(self, table, known_meaningful, known_lost)
         _check_not_too_wide(schema)
         check_observed(without_codes, self._named_columns())
@@ -843,7 +843,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         kept_unjudged = doubts_on_kept(without_codes, schema, self.column_kinds)
         carried = doubts_on_carried(without_codes, schema, self.column_kinds)
         for doubt in (*carried, *kept_unjudged):
-            warn(doubt, UntypicalWarning, stacklevel=4)
+            warn(doubt, DataWarning, stacklevel=4)
         schema = with_bounds(schema, without_codes, self.bounds)
         table, coded = read_reasons(table, self.reason_codes, schema)
         labels = open_labels(table, coded, known_meaningful, known_lost)
@@ -865,7 +865,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         known = know(values, gaps, schema, labels, coded, rules)
         loss_rate = self._loss_rate_by_position(table, schema, space)
         for doubt in (*known.doubts, *_doubts_on_rates(loss_rate, gaps, space)):
-            warn(doubt, UntypicalWarning, stacklevel=4)
+            warn(doubt, DataWarning, stacklevel=4)
         self.settings_, self.schema_ = settings, schema
         self._kept_unjudged = kept_unjudged
         self.mm_columns_ = [table.labels[schema.modelled_positions[j]] for j in space.mm]
@@ -948,7 +948,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 warn(
                     f"{', '.join(sorted(set_for_it))}: set for diffjoint's own models, which are "
                     "not learnt where imputer=... gives the values. Leave it out.",
-                    UntypicalWarning,
+                    DataWarning,
                     stacklevel=6,
                 )
             return
@@ -961,7 +961,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             warn(
                 f"{', '.join(idle)}: set, but sampler={settings.sampler!r} does not use it, so "
                 f"that it changes nothing. Leave it out{or_else}.",
-                UntypicalWarning,
+                DataWarning,
                 stacklevel=6,
             )
 
@@ -1044,14 +1044,14 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 "mm_columns is not given: every missing cell is taken for lost and will be "
                 "imputed. Name the columns in which a missing cell may be meaningful, or pass "
                 "mm_columns='auto' to have them found, or [] if there are none.",
-                UntypicalWarning,
+                DataWarning,
                 stacklevel=5,
             )
         return []
 
     def _say_what_was_not_judged(self) -> None:
         for doubt in not_judged(self.mm_evidence_):
-            warn(doubt, UntypicalWarning, stacklevel=6)
+            warn(doubt, DataWarning, stacklevel=6)
 
     def _begin(
         self, observation: Observation, task: "_Plan", n_passes: int, progress: Progress
@@ -1074,7 +1074,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         step = Scaled(progress, evidence_units(observation, task.settings))
         belief = DETECTORS[self.detector](observation, task.space, task.loss_rate, seed, step)
         for doubt in belief.doubts if belief else ():
-            warn(doubt, UntypicalWarning, stacklevel=5)
+            warn(doubt, DataWarning, stacklevel=5)
         if task.settings.is_amortised or belief is None:
             return belief
         return belief.ready_to_draw(observation, seed, step)
@@ -1197,7 +1197,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         known = know(values, gaps, self.schema_, labels, coded, rules)
         question = _Question(table, values, gaps, known)
         for doubt in () if is_part or self._is_of_fit(question) else question.known.doubts:
-            warn(doubt, UntypicalWarning, stacklevel=4)
+            warn(doubt, DataWarning, stacklevel=4)
         return question
 
     def _is_of_fit(self, question: "_Question") -> bool:
@@ -1207,7 +1207,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         space, seed = self._model.space, self._model.seed
         return observe(question.values, question.gaps, space, seed, question.known)
 
-    def _asked(self, question: "_Question", called: Cells | None = None) -> Asked:
+    def _asked(self, question: "_Question", called: Mask | None = None) -> Asked:
         """Who can explain the cells of a table, if anyone can."""
         belief = self._model.belief
         if belief is None and not self._model.space.mm:
@@ -1526,7 +1526,7 @@ class _Task(_Plan):
 
     table: Table
     values: Values
-    gaps: Cells
+    gaps: Mask
     known: Knowledge
     order: NDArray[np.intp]
 
@@ -1558,7 +1558,7 @@ class _Question:
 
     table: Table
     values: Values
-    gaps: Cells
+    gaps: Mask
     known: Knowledge
 
     @cached_property
@@ -1601,7 +1601,7 @@ def _check_enough_rows(table: Table) -> None:
         )
 
 
-def _doubts_on_rates(loss_rate: LossRate, gaps: Cells, space: JointSpace) -> tuple[str, ...]:
+def _doubts_on_rates(loss_rate: LossRate, gaps: Mask, space: JointSpace) -> tuple[str, ...]:
     """Columns said to lose more cells than they miss, by more than chance explains."""
     given = loss_rate if isinstance(loss_rate, Mapping) else dict.fromkeys(space.mm, loss_rate)
     above = []
@@ -1619,7 +1619,7 @@ def _doubts_on_rates(loss_rate: LossRate, gaps: Cells, space: JointSpace) -> tup
     )
 
 
-def _digest(values: Values, gaps: Cells, known: Knowledge) -> str:
+def _digest(values: Values, gaps: Mask, known: Knowledge) -> str:
     """What tells a table from others: its cells, its gaps, and what is known of them."""
     digest = hashlib.sha256(np.ascontiguousarray(known.marked(values)).tobytes())
     digest.update(np.packbits(gaps).tobytes())

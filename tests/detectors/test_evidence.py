@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from diffjoint import SelectiveImputer, load
-from diffjoint.errors import InputError, UntypicalWarning
+from diffjoint.errors import DataWarning, InputError
 from diffjoint.evidence import learn_in_turn
 from diffjoint.metrics import mm_scores
 from diffjoint.simulate import household_survey
@@ -126,7 +126,7 @@ def test_a_rate_above_what_is_missing_is_doubted(world, fitted, rate):
     missing = survey["commute"].isna().mean()
     told = SelectiveImputer(**{**fitted.get_params(), "loss_rate": rate})
     words = rf"'commute' \(given 90.0%, missing {missing:.1%}\).*Lower it"
-    with pytest.warns(UntypicalWarning, match=words):
+    with pytest.warns(DataWarning, match=words):
         told.fit(survey)
 
 
@@ -147,5 +147,5 @@ def test_a_rate_that_is_none_is_refused(world, fitted, rate):
 def test_a_table_that_cannot_tell_says_so(world, fitted):
     survey = world.observed_table[["married", "spouse_age"]].dropna(subset="married")
     imputer = SelectiveImputer(["spouse_age"], random_state=0, **TINY)
-    with pytest.warns(UntypicalWarning, match="nothing tells how often cells are lost"):
+    with pytest.warns(DataWarning, match="nothing tells how often cells are lost"):
         imputer.fit(survey)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import expit, logit
 
-from diffjoint.evidence import gather, pack, unpack
+from diffjoint.evidence import fit_evidence, pack, unpack
 from diffjoint.evidence.column import NEW, Judged, Level, _find_loss
 from diffjoint.evidence.detector import folds_of
 from diffjoint.evidence.doubts import ALL_SEARCHED, NO_OTHER_COLUMN
@@ -30,7 +30,7 @@ SEARCHED = (0, 3, 4)
 
 def learnt(world, **options):
     values = world.train.observed_table.to_numpy()
-    return gather(values, np.isnan(values), N_LEVELS, SEARCHED, **options)
+    return fit_evidence(values, np.isnan(values), N_LEVELS, SEARCHED, **options)
 
 
 def judged(world, evidence):
@@ -179,7 +179,7 @@ def test_without_other_losses_the_floor_is_taken_and_a_doubt_told():
     gate = rng.integers(0, 2, 4_000).astype(float)
     answer = np.where((gate == 0) | (rng.random(4_000) < 0.1), np.nan, rng.normal(size=4_000))
     values = np.column_stack([gate, answer])
-    evidence = gather(values, np.isnan(values), np.array([2, 0]), [1])
+    evidence = fit_evidence(values, np.isnan(values), np.array([2, 0]), [1])
     assert evidence.doubts == (NO_OTHER_COLUMN,)
     likely = evidence.probability(values, np.isnan(values))[:, 1]
     assert (likely[gate == 0] > 0.95).all()
@@ -193,9 +193,9 @@ def test_columns_that_disagree_raise_a_doubt():
     values[rng.random(2_000) < 0.02, 0] = np.nan
     values[rng.random(2_000) < 0.4, 1] = np.nan
     values[rng.random(2_000) < 0.3, 2] = np.nan
-    evidence = gather(values, np.isnan(values), np.zeros(4, dtype=int), [2])
+    evidence = fit_evidence(values, np.isnan(values), np.zeros(4, dtype=int), [2])
     assert "may lose at a rate of its own" in evidence.doubts[0]
-    given = gather(values, np.isnan(values), np.zeros(4, dtype=int), [2], loss_rate=0.3)
+    given = fit_evidence(values, np.isnan(values), np.zeros(4, dtype=int), [2], loss_rate=0.3)
     assert given.doubts == ()
 
 
@@ -203,7 +203,7 @@ def test_a_column_with_losses_alone_is_called_lost():
     rng = np.random.default_rng(0)
     values = rng.normal(size=(4_000, 4))
     values[rng.random(values.shape) < 0.2] = np.nan
-    evidence = gather(values, np.isnan(values), np.zeros(4, dtype=int), [1, 2])
+    evidence = fit_evidence(values, np.isnan(values), np.zeros(4, dtype=int), [1, 2])
     likely = evidence.probability(values, np.isnan(values))
     assert (likely[np.isnan(values)] > 0.5).mean() < 0.01
 
@@ -368,7 +368,7 @@ def test_small_tables_are_judged_and_come_back(n_rows):
     for _ in range(5):
         values = rng.normal(size=(n_rows, 3)).round(1)
         values[rng.random(values.shape) < 0.4] = np.nan
-        evidence = gather(values, np.isnan(values), np.zeros(3, dtype=int), [1, 2])
+        evidence = fit_evidence(values, np.isnan(values), np.zeros(3, dtype=int), [1, 2])
         evidence = ready_to_draw(evidence, values)
         new = rng.normal(size=(50, 3))
         new[:, 1] = np.nan
@@ -381,7 +381,7 @@ def test_small_tables_are_judged_and_come_back(n_rows):
 def test_a_lone_column_can_be_searched():
     values = np.random.default_rng(0).normal(size=(200, 1))
     values[:60] = np.nan
-    evidence = gather(values, np.isnan(values), np.zeros(1, dtype=int), [0])
+    evidence = fit_evidence(values, np.isnan(values), np.zeros(1, dtype=int), [0])
     assert len(set(evidence.probability(values, np.isnan(values))[:60, 0])) == 1
 
 
@@ -391,10 +391,10 @@ def test_without_any_other_column_a_doubt_says_so(n_columns):
     values = rng.normal(size=(1_000, n_columns))
     values[rng.random(values.shape) < 0.3] = np.nan
     n_levels, everything = np.zeros(n_columns, dtype=int), range(n_columns)
-    evidence = gather(values, np.isnan(values), n_levels, everything)
+    evidence = fit_evidence(values, np.isnan(values), n_levels, everything)
     assert evidence.doubts == (ALL_SEARCHED,)
     assert unpack(pack(evidence)).doubts == evidence.doubts
-    given = gather(values, np.isnan(values), n_levels, everything, loss_rate=0.1)
+    given = fit_evidence(values, np.isnan(values), n_levels, everything, loss_rate=0.1)
     assert given.doubts == ()
     likely = given.probability(values, np.isnan(values))[np.isnan(values)]
     assert likely.mean() == pytest.approx((0.3 - 0.1) / 0.9 / 0.3, abs=0.08)
@@ -409,9 +409,9 @@ def test_a_column_that_may_lose_by_its_own_rate_raises_a_doubt():
     values[values[:, 0] > 0, 3] = np.nan
     n_levels = np.zeros(4, dtype=int)
     names = ["a", "b", "flat", "gated"]
-    evidence = gather(values, np.isnan(values), n_levels, [2, 3], names=names)
+    evidence = fit_evidence(values, np.isnan(values), n_levels, [2, 3], names=names)
     assert [doubt.split(" are missing")[0] for doubt in evidence.doubts] == ["Cells of flat"]
-    given = gather(values, np.isnan(values), n_levels, [2, 3], loss_rate={2: 0.4})
+    given = fit_evidence(values, np.isnan(values), n_levels, [2, 3], loss_rate={2: 0.4})
     assert given.doubts == ()
 
 
@@ -421,7 +421,7 @@ def test_every_doubt_comes_back():
     values[rng.random(2_000) < 0.02, 0] = np.nan
     values[rng.random(2_000) < 0.4, 1] = np.nan
     values[:10, 2] = np.nan
-    evidence = gather(values, np.isnan(values), np.zeros(4, dtype=int), [2])
+    evidence = fit_evidence(values, np.isnan(values), np.zeros(4, dtype=int), [2])
     assert len(evidence.doubts) == 2
     assert unpack(pack(evidence)).doubts == evidence.doubts
 
@@ -436,7 +436,7 @@ def test_a_level_far_below_what_is_missing_can_be_met(loss_rate):
         for k in (1, 2):
             values[rng.random(1_500) < expit(-5 + z), k] = np.nan
         values[rng.random(1_500) < expit(0.3 * z), 3] = np.nan
-        evidence = gather(
+        evidence = fit_evidence(
             values, np.isnan(values), np.zeros(4, dtype=int), [3], loss_rate=loss_rate
         )
         ready_to_draw(evidence, values)
@@ -446,7 +446,7 @@ def test_cells_lost_together_raise_a_doubt():
     rng = np.random.default_rng(0)
     values = rng.normal(size=(2_000, 5))
     values[rng.random(2_000) < 0.15, 1:] = np.nan
-    evidence = gather(values, np.isnan(values), np.zeros(5, dtype=int), [4])
+    evidence = fit_evidence(values, np.isnan(values), np.zeros(5, dtype=int), [4])
     assert evidence.leans_on_values
     assert any("Cells get lost together" in doubt for doubt in evidence.doubts)
 
@@ -458,7 +458,7 @@ def test_one_lost_cell_elsewhere_does_not_tell_the_rate():
     other = rng.normal(size=2_000)
     other[0] = np.nan
     values = np.column_stack([gate, answer, other])
-    evidence = gather(values, np.isnan(values), np.array([2, 0, 0]), [1])
+    evidence = fit_evidence(values, np.isnan(values), np.array([2, 0, 0]), [1])
     assert evidence.doubts == (NO_OTHER_COLUMN,)
     likely = evidence.probability(values, np.isnan(values))[:, 1]
     assert (likely[np.isnan(answer) & (gate == 1)] < 0.3).all()
@@ -470,7 +470,7 @@ def test_small_tables_with_losses_alone_are_rarely_called():
         rng = np.random.default_rng(seed)
         values = rng.normal(size=(300, 6))
         values[rng.random(values.shape) < 0.2] = np.nan
-        evidence = gather(values, np.isnan(values), np.zeros(6, dtype=int), [2])
+        evidence = fit_evidence(values, np.isnan(values), np.zeros(6, dtype=int), [2])
         likely = evidence.probability(values, np.isnan(values))[:, 2]
         called.append((likely[np.isnan(values[:, 2])] > 0.5).mean())
     assert np.mean(called) < 0.08
@@ -531,7 +531,7 @@ def test_drawn_masks_are_as_coherent_as_the_truth():
     """In the network D3 is meaningful wherever D2 is."""
     world = bayesian_network(6_000, 3_000, mechanism="mcar", loss_rate=0.1, seed=1)
     train, test = (part.observed_table.to_numpy() for part in (world.train, world.test))
-    evidence = gather(train, np.isnan(train), N_LEVELS, (0, 3, 4))
+    evidence = fit_evidence(train, np.isnan(train), N_LEVELS, (0, 3, 4))
     evidence = ready_to_draw(evidence, train)
     candidates = np.isnan(test) & np.array([True, False, False, True, True])
     both, d2 = 0, 0

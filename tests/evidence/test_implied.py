@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from diffjoint.evidence import gather, pack, unpack
+from diffjoint.evidence import fit_evidence, pack, unpack
 from diffjoint.evidence.column import Judged
 from diffjoint.evidence.implied import consistent, find_implied, keep_to
 from tests.evidence.turns import ready_to_draw
@@ -126,7 +126,7 @@ def learnt(nested):
     values = np.round(rng.normal(40, 10, nested.shape))
     values[gaps_of(nested, rng)] = np.nan
     gaps, levels = np.isnan(values), np.zeros(3, dtype=np.int64)
-    evidence = gather(values, gaps, levels, (SPOUSE, AGE))
+    evidence = fit_evidence(values, gaps, levels, (SPOUSE, AGE))
     return ready_to_draw(evidence, values), values
 
 

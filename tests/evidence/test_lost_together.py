@@ -8,7 +8,7 @@ import pytest
 from sklearn.impute import SimpleImputer
 
 from diffjoint import SelectiveImputer, find_mm_columns
-from diffjoint.errors import UntypicalWarning
+from diffjoint.errors import DataWarning
 from diffjoint.metrics import lost_scores
 from diffjoint.simulate import household_survey, make_mechanism
 
@@ -16,7 +16,7 @@ from diffjoint.simulate import household_survey, make_mechanism
 def fitted(table, columns, **params):
     """An imputer that leaves values to the mean: calls are what counts here."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UntypicalWarning)
+        warnings.simplefilter("ignore", DataWarning)
         model = SelectiveImputer(columns, imputer=SimpleImputer(), random_state=0, **params)
         return model.fit(table)
 
@@ -38,7 +38,7 @@ def test_cells_that_people_did_not_answer_are_recognised(survey):
 
 def test_it_is_said_that_cells_get_lost_together(survey):
     world, _ = survey
-    with pytest.warns(UntypicalWarning, match="Cells get lost together in this table"):
+    with pytest.warns(DataWarning, match="Cells get lost together in this table"):
         SelectiveImputer(world.mm_columns, imputer=SimpleImputer(), random_state=0).fit(
             world.observed_table
         )

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import logit
 
-from diffjoint.evidence import gather, pack, unpack
+from diffjoint.evidence import fit_evidence, pack, unpack
 from diffjoint.evidence.column import logits_in_folds
 from diffjoint.evidence.learning import CANNOT_TELL, MIDDLE
 from diffjoint.evidence.loss_rates import (
@@ -50,7 +50,7 @@ def section_survey(seed=0, together=True):
 
 def learnt(values, searched=(2, 3, 4), **options):
     n_levels = np.zeros(values.shape[1], dtype=int)
-    return gather(values, np.isnan(values), n_levels, searched, **options)
+    return fit_evidence(values, np.isnan(values), n_levels, searched, **options)
 
 
 @pytest.fixture(scope="module")
@@ -121,7 +121,7 @@ def test_masks_drawn_where_calls_rest_on_values_agree_with_each_other():
     """D3 is meaningful wherever D2 is."""
     world = bayesian_network(6_000, 3_000, mechanism="survey", loss_rate=0.1, seed=1)
     train, test = (part.observed_table.to_numpy() for part in (world.train, world.test))
-    evidence = gather(train, np.isnan(train), np.array([0, 0, 2, 3, 2]), (0, 3, 4))
+    evidence = fit_evidence(train, np.isnan(train), np.array([0, 0, 2, 3, 2]), (0, 3, 4))
     assert evidence.leans_on_values
     assert ready_to_draw(evidence, train) is evidence, "there is nothing more to learn"
     numbers = np.random.default_rng(1).random((5, *test.shape))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import logit
 
-from diffjoint.evidence import gather, why
+from diffjoint.evidence import fit_evidence, why
 from diffjoint.evidence.detector import folds_of, typical_cells
 from diffjoint.evidence.missing import learn_missing
 from diffjoint.evidence.why import shapley_of_a_leaf, tree_pushes
@@ -105,7 +105,7 @@ def learnt(world):
     schema = infer_schema(table, world.column_kinds)
     values = code_table(table, schema, "error")
     names = [column.name for column in schema.modelled]
-    evidence = gather(
+    evidence = fit_evidence(
         values,
         np.isnan(values),
         np.array([len(column.levels) for column in schema.modelled]),
@@ -204,5 +204,5 @@ def test_a_column_without_trees_has_no_pushes():
     rng = np.random.default_rng(0)
     values = rng.normal(size=(100, 2))
     values[:5, 1] = np.nan
-    evidence = gather(values, np.isnan(values), np.zeros(2, dtype=int), [1])
+    evidence = fit_evidence(values, np.isnan(values), np.zeros(2, dtype=int), [1])
     assert (why(evidence, values, np.arange(5), 1).pushes == 0).all()

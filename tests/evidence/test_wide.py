@@ -6,7 +6,7 @@ import pytest
 
 from diffjoint import SelectiveImputer
 from diffjoint.errors import InputError
-from diffjoint.evidence import find_candidates, gather, pack, unpack, why
+from diffjoint.evidence import find_candidates, fit_evidence, pack, unpack, why
 from diffjoint.trees import WHO_IS_MISSING
 from tests.evidence.turns import ready_to_draw
 
@@ -32,7 +32,7 @@ def wide_survey(seed=0):
 @pytest.fixture(scope="module")
 def survey():
     values, n_levels, meaningful = wide_survey()
-    evidence = gather(values, np.isnan(values), n_levels, SEARCHED)
+    evidence = fit_evidence(values, np.isnan(values), n_levels, SEARCHED)
     return values, meaningful, ready_to_draw(evidence, values)
 
 
@@ -113,14 +113,14 @@ def test_columns_without_a_value_or_with_one_alone_do_no_harm():
     values, n_levels, meaningful = wide_survey()
     values[:, 0:2], values[:, 4:6] = np.nan, 1.0
     n_levels[1] = 3
-    evidence = gather(values, np.isnan(values), n_levels, SEARCHED)
+    evidence = fit_evidence(values, np.isnan(values), n_levels, SEARCHED)
     assert right_calls(values, meaningful, evidence) > 0.97
 
 
 def test_masks_are_not_drawn_before_they_are_learnt():
     values, n_levels, _ = wide_survey()
     some = values[:400]
-    evidence = gather(some, np.isnan(some), n_levels, BY_MARRIED)
+    evidence = fit_evidence(some, np.isnan(some), n_levels, BY_MARRIED)
     assert evidence.in_turn == {}
     unknown, uniform = np.full(some.shape, np.nan), np.zeros(some.shape)
     with pytest.raises(ValueError, match="learn_in_turn"):

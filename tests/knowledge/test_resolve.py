@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from diffjoint import SelectiveImputer, load
-from diffjoint.errors import InputError, UntypicalWarning
+from diffjoint.errors import DataWarning, InputError
 from diffjoint.metrics import mm_scores
 from diffjoint.simulate import household_survey
 from tests.conftest import FLAT_COLUMNS, NO_OTHER_LOSSES, TINY_INPAINT
@@ -207,10 +207,10 @@ def test_contradictions_are_told_and_left_as_they_are(world):
     words = (
         rf"3 cells contradict their rule: commute \(3\). An example is row {wrong[0]} of 'commute'"
     )
-    with pytest.warns(UntypicalWarning, match=words):
+    with pytest.warns(DataWarning, match=words):
         completed = unfitted.fit_transform(survey)
     assert (completed.loc[wrong, "commute"] == "car").all()
-    with pytest.warns(UntypicalWarning, match="3 cells contradict their rule"):
+    with pytest.warns(DataWarning, match="3 cells contradict their rule"):
         unfitted.transform(survey.iloc[:200])
 
 
@@ -338,7 +338,7 @@ def test_a_ruled_column_that_missed_nothing_in_fit_obeys_its_rule_in_new_rows(wo
     survey = world.truth.assign(pay=np.random.default_rng(0).normal(size=len(world.truth)))
     rules = {"pay": 'employed == "yes"'}
     fitted = imputer(world, rules=rules, mm_output="indicator")
-    with pytest.warns(UntypicalWarning, match="contradict their rule"):
+    with pytest.warns(DataWarning, match="contradict their rule"):
         fitted.fit(survey)
     assert fitted.mm_columns_[-1] == "pay"
     new = survey.iloc[:60].assign(pay=np.nan)
@@ -364,13 +364,13 @@ def test_explanations_say_what_the_completed_table_holds(world):
 
 def test_auto_says_which_columns_it_could_not_judge(world):
     survey = world.observed_table.iloc[:30]
-    with pytest.warns(UntypicalWarning, match="could not judge .*spouse_age"):
+    with pytest.warns(DataWarning, match="could not judge .*spouse_age"):
         imputer(world, mm_columns="auto").fit(survey)
 
 
 def test_codes_that_occur_nowhere_are_doubted(world):
     survey = world.observed_table
-    with pytest.warns(UntypicalWarning, match="no cell holds 'refusd' in 'income'"):
+    with pytest.warns(DataWarning, match="no cell holds 'refusd' in 'income'"):
         imputer(world, reason_codes={"income": {"refusd": "lost"}}).fit(survey)
-    with pytest.warns(UntypicalWarning, match="no cell holds -99 in any column"):
+    with pytest.warns(DataWarning, match="no cell holds -99 in any column"):
         imputer(world, reason_codes={-99: "lost"}).fit(survey)

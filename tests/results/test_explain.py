@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from diffjoint import SelectiveImputer, load
-from diffjoint.errors import InputError, UntypicalWarning
+from diffjoint.errors import DataWarning, InputError
 from diffjoint.results.explain import Explanation, Push, check_band
 from diffjoint.simulate import household_survey
 
@@ -268,7 +268,7 @@ def test_a_band_that_is_none_is_refused_before_any_work(survey, band):
 
 def test_doubts_are_kept(survey, tmp_path):
     table = survey[["married", "spouse_age"]].dropna(subset="married")
-    with pytest.warns(UntypicalWarning) as warned:
+    with pytest.warns(DataWarning) as warned:
         imputer = SelectiveImputer(["spouse_age"], **LEAST).fit(table)
     assert imputer.doubts_ == tuple(str(w.message) for w in warned)
     assert "nothing tells how often cells are lost" in imputer.doubts_[0]
@@ -278,6 +278,6 @@ def test_doubts_are_kept(survey, tmp_path):
 
 def test_a_table_of_searched_columns_alone_is_doubted(survey):
     columns = ["spouse_age", "commute"]
-    with pytest.warns(UntypicalWarning, match="Every column is in mm_columns"):
+    with pytest.warns(DataWarning, match="Every column is in mm_columns"):
         imputer = SelectiveImputer(columns, **LEAST).fit(survey[columns])
     assert len(imputer.doubts_) == 1

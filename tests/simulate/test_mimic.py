@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from diffjoint.errors import FileError, UntypicalWarning
+from diffjoint.errors import DataWarning, FileError
 from diffjoint.simulate import make_world, mimic_iv_ed, mimic_iv_ed_demo, mimic_like
 from diffjoint.simulate.mimic.build import build_stays, read_tables, with_medians, with_scores
 from diffjoint.simulate.mimic.columns import COLUMN_KINDS, MM_COLUMNS, meaningful_cells
@@ -242,7 +242,7 @@ def test_the_papers_chances(column, ill, chance):
 
 
 def test_a_raw_folder_becomes_a_world(folder):
-    with pytest.warns(UntypicalWarning, match="gives 4 stays; the paper's table, from version 1.0"):
+    with pytest.warns(DataWarning, match="gives 4 stays; the paper's table, from version 1.0"):
         world = mimic_iv_ed(folder, mechanism=None)
     assert list(world.truth) == list(COLUMN_KINDS)
     assert (world.truth.shape, world.is_train.sum()) == ((4, 30), 3)
@@ -333,5 +333,5 @@ def test_the_demo_does_not_pass_for_the_full_table(folder):
 
 def test_the_full_table_is_found_in_the_data_folder(folder, tmp_path):
     folder.rename(tmp_path.parent / "mimic_iv_ed")
-    with pytest.warns(UntypicalWarning):
+    with pytest.warns(DataWarning):
         assert len(make_world("mimic-iv-ed", data=tmp_path.parent).truth) == 4

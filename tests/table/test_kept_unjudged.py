@@ -11,7 +11,7 @@ from sklearn.impute import KNNImputer
 
 from diffjoint import SelectiveImputer, find_mm_columns, inspect, load
 from diffjoint.cli import main
-from diffjoint.errors import InputError, UntypicalWarning
+from diffjoint.errors import DataWarning, InputError
 from tests.conftest import TINY, TINY_INPAINT
 
 BOXES = [f"serves {dish}" for dish in ("sprouts", "squash", "beans", "corn", "peas", "rolls")]
@@ -56,7 +56,7 @@ def imputer(**params):
 
 def fitted(table, **params):
     """A fitted imputer, and what it warned of."""
-    with pytest.warns(UntypicalWarning) as told:
+    with pytest.warns(DataWarning) as told:
         model = imputer(**params).fit(table)
     return model, [str(warning.message) for warning in told]
 
@@ -262,7 +262,7 @@ def test_a_box_that_was_lost_is_filled_where_a_tick_is_expected():
         }
     )
     table.loc[:19, "helps"] = "refused"
-    with pytest.warns(UntypicalWarning, match="checkboxes do"):
+    with pytest.warns(DataWarning, match="checkboxes do"):
         model = imputer(mm_columns=[], reason_codes={"refused": "lost"}).fit(table)
     after = model.transform(table)["helps"]
     assert (after[:20].notna() == eats[:20]).all()
@@ -339,7 +339,7 @@ def test_what_you_say_of_it_goes_first(survey):
     table = with_pool(survey[0])
     by_rule, _ = fitted(table, rules={"pool": "age > 30"})
     assert kinds_of(by_rule)["pool"] == "categorical"
-    with pytest.warns(UntypicalWarning):
+    with pytest.warns(DataWarning):
         by_label = imputer().fit(table, known_lost=table[["pool"]].isna())
     assert by_label.transform(table, known_lost=table[["pool"]].isna())["pool"].notna().all()
 

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from diffjoint import SelectiveImputer, find_mm_columns, load
-from diffjoint.errors import UntypicalWarning
+from diffjoint.errors import DataWarning
 from diffjoint.table import doubts_on_carried, infer_schema, open_table
 from tests.conftest import FEW_CELLS, NO_OTHER_LOSSES, TINY
 
@@ -54,7 +54,7 @@ def test_what_to_type_names_every_column_without_a_value(n_empty):
 )
 def test_a_column_without_a_value_is_carried_along_with_a_word(empty):
     frame = table(void=empty)
-    with pytest.warns(UntypicalWarning, match="No cell of 'void' holds a value") as told:
+    with pytest.warns(DataWarning, match="No cell of 'void' holds a value") as told:
         fitted = imputer().fit(frame)
     assert len(told) == 1
     completed = fitted.transform(frame)
@@ -95,7 +95,7 @@ def test_all_that_can_be_asked_holds_with_such_a_column(tmp_path):
 
 def test_a_column_that_codes_leave_without_a_value_is_carried_along_too():
     frame = table(void=np.where(np.arange(N) % 2, -9.0, np.nan))
-    with pytest.warns(UntypicalWarning, match="No cell of 'void' holds a value"):
+    with pytest.warns(DataWarning, match="No cell of 'void' holds a value"):
         fitted = imputer(reason_codes={-9: "lost"}).fit(frame)
     pd.testing.assert_series_equal(fitted.transform(frame)["void"], frame["void"])
 
@@ -104,7 +104,7 @@ def test_dates_as_objects_and_periods_are_named_with_what_to_do():
     months = pd.Series(pd.period_range("2020-01", periods=N, freq="M"))
     born = pd.Series([None, *DAYS[1:]], dtype=object)
     frame = table(month=months.mask(months.index < 3), born=born)
-    with pytest.warns(UntypicalWarning, match="carried along and not filled") as told:
+    with pytest.warns(DataWarning, match="carried along and not filled") as told:
         imputer().fit(frame)
     words = [str(one.message) for one in told]
     assert len(words) == 2

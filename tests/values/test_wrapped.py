@@ -9,7 +9,7 @@ from sklearn.experimental import enable_iterative_imputer  # noqa: F401
 from sklearn.impute import IterativeImputer, KNNImputer, SimpleImputer
 
 from diffjoint import SelectiveImputer, keep_na
-from diffjoint.errors import InputError, UntypicalWarning
+from diffjoint.errors import DataWarning, InputError
 from diffjoint.simulate import household_survey
 from tests.conftest import FEW_CELLS, TINY
 
@@ -135,7 +135,7 @@ def test_what_cannot_be_wrapped_is_refused_in_words(survey, params, words):
 
 
 def test_settings_of_the_diffusion_model_are_said_to_be_idle(survey):
-    with pytest.warns(UntypicalWarning, match="max_epochs=3: set for diffjoint's own models"):
+    with pytest.warns(DataWarning, match="max_epochs=3: set for diffjoint's own models"):
         SelectiveImputer([], imputer=SimpleImputer(), max_epochs=3).fit(survey)
 
 
@@ -186,7 +186,7 @@ def test_polars_stays_polars():
 
 def test_observed_cells_that_the_tool_changed_are_told_and_taken_from_x():
     table = pd.DataFrame({"a": [1.0, None, 3.0], "b": [5.0, 6.0, 7.0]})
-    with pytest.warns(UntypicalWarning, match=r"b \(2\)"):
+    with pytest.warns(DataWarning, match=r"b \(2\)"):
         out = keep_na(table, table.fillna(2.0).assign(b=[5.0, 0.0, 0.0]), np.zeros((3, 2), bool))
     assert out["b"].tolist() == [5.0, 6.0, 7.0]
 

@@ -9,8 +9,8 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.impute import SimpleImputer
 
-from diffjoint._types import Cells
-from diffjoint.errors import InputError, UntypicalWarning
+from diffjoint._types import Mask
+from diffjoint.errors import DataWarning, InputError
 from diffjoint.imputer import Imputation, SelectiveImputer
 from diffjoint.knowledge.labels import open_flags
 from diffjoint.table import (
@@ -75,13 +75,13 @@ def keep_na(X: Any, completed: Any, meaningful: Any = None) -> Any:
         warn(
             f"Observed cells are not the same in completed: {listed}. X's own are kept. If the "
             "tool scaled or recoded the table, undo that first.",
-            UntypicalWarning,
+            DataWarning,
             stacklevel=2,
         )
     return table.rebuilt(columns)
 
 
-def _kept(X: Any, table: Table, meaningful: Any) -> Cells:
+def _kept(X: Any, table: Table, meaningful: Any) -> Mask:
     """Which cells are meaningful, in the table's shape."""
     if meaningful is None:
         meaningful = SelectiveImputer("auto", imputer=SimpleImputer(), random_state=0).fit(X)

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from diffjoint._types import Cells
+from diffjoint._types import Mask
 from diffjoint.imputer import SelectiveImputer
 from diffjoint.io.files import write_file
 from diffjoint.simulate import World, household_survey
@@ -49,7 +49,7 @@ def run_demo(folder: Path, *, seed: int, verbose: bool) -> None:
     console.print(f"Open the report in a browser: {report.resolve().as_uri()}", style="bold")
 
 
-def telling_rows(missing: Cells, kept: Cells) -> NDArray[np.intp]:
+def telling_rows(missing: Mask, kept: Mask) -> NDArray[np.intp]:
     """The first rows with something filled, half of them with something kept as well."""
     filled = (missing & ~kept).any(axis=1)
     both = np.flatnonzero(filled & kept.any(axis=1))[: N_SHOWN // 2]
@@ -57,7 +57,7 @@ def telling_rows(missing: Cells, kept: Cells) -> NDArray[np.intp]:
     return np.sort(np.concatenate([both, only]))
 
 
-def _shown(rows: pd.DataFrame, missing: Cells, empty: Cells, sign: str) -> RichTable:
+def _shown(rows: pd.DataFrame, missing: Mask, empty: Mask, sign: str) -> RichTable:
     """Some rows; cells in ``empty`` as a sign, other missing ones as imputed."""
     shown = RichTable(*rows.columns, box=None, pad_edge=False)
     for i, values in enumerate(rows.to_numpy(dtype=object)):

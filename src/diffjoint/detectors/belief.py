@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from diffjoint._atomic import Arrays
 from diffjoint._progress import Progress
-from diffjoint._types import Cells, Values
+from diffjoint._types import Mask, Values
 from diffjoint.evidence import Why
 from diffjoint.state import Masks, Observation
 
@@ -29,7 +29,7 @@ class Belief(Protocol):
     def judges(self, keys: NDArray[np.int64]) -> NDArray[np.int64]:
         """The folds that judge the rows of a whole table, by the keys of what they hold."""
 
-    def draw(self, observation: Observation, stream: int) -> Cells:
+    def draw(self, observation: Observation, stream: int) -> Mask:
         """A mask in which the cells of a row agree with each other."""
 
     def draws(self, observation: Observation, streams: range) -> Masks:

@@ -7,14 +7,14 @@ from numpy.typing import NDArray
 
 from diffjoint._atomic import Arrays
 from diffjoint._progress import Progress
-from diffjoint._types import Cells, Values
+from diffjoint._types import Mask, Values
 from diffjoint.detectors.belief import LossRate
 from diffjoint.evidence import (
     NEW,
     Evidence,
     Why,
     at_loss_rate,
-    gather,
+    fit_evidence,
     learn_in_turn,
     pack,
     why,
@@ -88,7 +88,7 @@ class EvidenceBelief:
         )
         return EvidenceBelief(ready)
 
-    def draw(self, observation: Observation, stream: int) -> Cells:
+    def draw(self, observation: Observation, stream: int) -> Mask:
         """A mask drawn column by column, each given those before."""
         values = observation.values
         uniform = keyed_uniform(observation.keys, stream, values.shape[1])
@@ -99,7 +99,7 @@ class EvidenceBelief:
         """As many masks, for some rows at a time."""
         folds = self.evidence.folds(observation.values)
 
-        def of(rows: NDArray[np.intp]) -> Cells:
+        def of(rows: NDArray[np.intp]) -> Mask:
             some = observation.take(rows)
             n_columns = some.values.shape[1]
             uniform = np.stack([keyed_uniform(some.keys, stream, n_columns) for stream in streams])
@@ -129,7 +129,7 @@ def learn_evidence(
         return None
     progress.phase("who is missing beside whom")
     values = observation.values
-    evidence = gather(
+    evidence = fit_evidence(
         values,
         ~observation.observed,
         space.schema.n_levels,

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 
-from diffjoint._types import Cells, Values
+from diffjoint._types import Mask, Values
 from diffjoint.settings import Fusion, Settings
 from diffjoint.state import Draws, JointSpace, JointState, Observation
 from diffjoint.table import Column, Kind, on_grid
@@ -139,7 +139,7 @@ def mode_and_entropy(drawn: Values) -> tuple[Values, Values]:
     return mode, entropy.round(12)  # equal counts in another order must not differ
 
 
-def uncertainty_clusters(uncertainty: Values, candidates: Cells, mm: tuple[int, ...]) -> Clusters:
+def uncertainty_clusters(uncertainty: Values, candidates: Mask, mm: tuple[int, ...]) -> Clusters:
     """2-means of the candidates' uncertainty in each searched column.
 
     A column whose candidates are all equally uncertain has nothing to split: NaN centres.

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from diffjoint._effort import sampling_units
 from diffjoint._progress import Progress
-from diffjoint._types import Cells, Values
+from diffjoint._types import Mask, Values
 from diffjoint.diffusion.edm import Denoiser
 from diffjoint.diffusion.sample import conditional_sample
 from diffjoint.diffusion.train import first_held_out
@@ -41,7 +41,7 @@ STREAM = 1
 def find_shares(
     denoiser: Denoiser,
     observation: Observation,
-    meaningful: Cells,
+    meaningful: Mask,
     space: JointSpace,
     settings: Settings,
     seed: int,
@@ -102,7 +102,7 @@ def sharpening_units(observation: Observation, space: JointSpace, settings: Sett
 
 
 def sharpened(
-    block: Draws, expected: Values, gaps: Cells, space: JointSpace, shares: Values
+    block: Draws, expected: Values, gaps: Mask, space: JointSpace, shares: Values
 ) -> Draws:
     """Draws with their numbers moved towards what is expected, by rank.
 
@@ -123,8 +123,8 @@ def sharpened(
 
 
 def _questions(
-    observation: Observation, meaningful: Cells, space: JointSpace
-) -> tuple[NDArray[np.intp], Observation, Cells]:
+    observation: Observation, meaningful: Mask, space: JointSpace
+) -> tuple[NDArray[np.intp], Observation, Mask]:
     """Rows that the denoiser was not taught, those with numbers hidden in turn, and which."""
     is_number = np.array([not column.is_categorical for column in space.schema.modelled])
     n_turns = max(1, min(int(is_number.sum()), MOST_TURNS))
@@ -139,7 +139,7 @@ def _questions(
     return rows, Observation(values, none, chosen.keys, meaningful[rows]), hidden
 
 
-def _enough(hidden: Cells) -> NDArray[np.intp]:
+def _enough(hidden: Mask) -> NDArray[np.intp]:
     """Columns with enough hidden cells."""
     return np.flatnonzero(hidden.sum(axis=0) >= FEWEST_CELLS)
 

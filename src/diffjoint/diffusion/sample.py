@@ -9,7 +9,7 @@ from torch import Tensor
 
 from diffjoint._effort import passes_per_draw
 from diffjoint._progress import Progress
-from diffjoint._types import Cells
+from diffjoint._types import Mask
 from diffjoint.diffusion.edm import Denoiser, draw_keys, heun_step, keyed_normal, sampling_sigmas
 from diffjoint.errors import TrainingError
 from diffjoint.settings import Settings
@@ -131,7 +131,7 @@ def _draw(
     first_draw: int,
     memory_limit: int,
     progress: Progress,
-    masks: Cells | None,
+    masks: Mask | None,
 ) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
     """Joint vectors of every draw of every row, rows outside, draws inside."""
     device = next(denoiser.parameters()).device

@@ -3,7 +3,7 @@
 from diffjoint.evidence.candidates import FALSE_FIND_RATE, TOO_FEW, Candidate, find_candidates
 from diffjoint.evidence.column import NEW, Judged
 from diffjoint.evidence.detector import Evidence, n_folds_alone, n_folds_in_turn
-from diffjoint.evidence.learning import at_loss_rate, gather, learn_in_turn
+from diffjoint.evidence.learning import at_loss_rate, fit_evidence, learn_in_turn
 from diffjoint.evidence.packing import pack, unpack
 from diffjoint.evidence.why import Why, why
 
@@ -17,7 +17,7 @@ __all__ = [
     "Why",
     "at_loss_rate",
     "find_candidates",
-    "gather",
+    "fit_evidence",
     "learn_in_turn",
     "n_folds_alone",
     "n_folds_in_turn",

@@ -16,7 +16,7 @@ from scipy.stats import norm
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 
-from diffjoint._types import Cells, Places, Values
+from diffjoint._types import Mask, Places, Values
 from diffjoint.trees import Screen
 
 STEEPEST = 1.1
@@ -92,7 +92,7 @@ class LossFeatures:
         return guess
 
 
-def loss_logits(features: Values, is_missing: Cells, folds: NDArray[np.int64], seed: int) -> Values:
+def loss_logits(features: Values, is_missing: Mask, folds: NDArray[np.int64], seed: int) -> Values:
     """Logit of P(missing) for every row, as well as losses can explain it.
 
     No row is judged by weights that have seen it. Weights that follow noise are shrunk, by the
@@ -113,14 +113,14 @@ def loss_logits(features: Values, is_missing: Cells, folds: NDArray[np.int64], s
     return _at_rate(best * min(1.0, STEEPEST / max(spread, 1e-9)), float(is_missing.mean()))
 
 
-def together(logits: Values, is_missing: Cells) -> Values:
+def together(logits: Values, is_missing: Mask) -> Values:
     """One logit from several, shape (n_rows, n_logits), each at the weight it deserves."""
     fitted = LogisticRegression(C=1 / CALIBRATION_PENALTY).fit(logits, is_missing)
     joined = logits @ np.maximum(fitted.coef_[0], 0.0)
     return _at_rate(joined, float(is_missing.mean()))
 
 
-def association(features: Values, is_missing: Cells) -> float:
+def association(features: Values, is_missing: Mask) -> float:
     """P-value of the feature that goes most with who is missing, for all features together."""
     centred = features - features.mean(axis=0)
     rate = is_missing.mean()
@@ -132,12 +132,12 @@ def association(features: Values, is_missing: Cells) -> float:
     return min(1.0, float(2 * norm.sf(z.max()) * varies.sum()))
 
 
-def log_likelihood(logits: Values, is_missing: Cells) -> Values:
+def log_likelihood(logits: Values, is_missing: Mask) -> Values:
     """Of every row, in nats."""
     return -np.logaddexp(0.0, np.where(is_missing, -logits, logits))
 
 
-def _sparse(features: Values, is_missing: Cells, penalty: float, seed: int) -> LogisticRegression:
+def _sparse(features: Values, is_missing: Mask, penalty: float, seed: int) -> LogisticRegression:
     rate = is_missing.mean()
     noise = np.sqrt(len(is_missing) * rate * (1 - rate))
     fitted = LogisticRegression(

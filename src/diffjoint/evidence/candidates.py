@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.stats import norm
 from sklearn.metrics import roc_auc_score
 
-from diffjoint._types import Cells, Places, Values
+from diffjoint._types import Mask, Places, Values
 from diffjoint.evidence.any_loss import (
     LossFeatures,
     association,
@@ -83,7 +83,7 @@ class Candidate:
 
 def find_candidates(
     values: Values,
-    gaps: Cells,
+    gaps: Mask,
     n_levels: NDArray[np.int64],
     *,
     seed: int = 0,
@@ -168,7 +168,7 @@ class _Signs:
 
 def _look(
     values: Values,
-    is_missing: Cells,
+    is_missing: Mask,
     n_levels: NDArray[np.int64],
     features: Values,
     folds: NDArray[np.int64],

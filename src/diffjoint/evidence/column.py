@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import logit
 from sklearn.isotonic import IsotonicRegression
 
-from diffjoint._types import Cells, Places, Values
+from diffjoint._types import Mask, Places, Values
 from diffjoint.evidence.correction import NONE, corrected
 from diffjoint.evidence.losses import MOST, LossModel, constant_loss, fit_loss
 from diffjoint.evidence.missing import learn_in_folds, rows_outside
@@ -166,7 +166,7 @@ def judges(
 def fit_column(
     rows: Values,
     n_levels: NDArray[np.int64],
-    is_missing: Cells,
+    is_missing: Mask,
     inputs: Places,
     folds: NDArray[np.int64],
     n_folds: int,
@@ -205,7 +205,7 @@ def fit_column(
 def at_level(
     learnt: ColumnEvidence,
     rows: Values,
-    is_missing: Cells,
+    is_missing: Mask,
     folds: NDArray[np.int64],
     scores: Values,
     sought: Sought,
@@ -222,7 +222,7 @@ def at_level(
 def at_own_floor(
     learnt: ColumnEvidence,
     rows: Values,
-    is_missing: Cells,
+    is_missing: Mask,
     folds: NDArray[np.int64],
     scores: Values,
     sought: Sought,
@@ -249,7 +249,7 @@ def _beside(
     loss: LossModel,
     trees: tuple[Trees, ...],
     logits: Values,
-    is_missing: Cells,
+    is_missing: Mask,
     folds: NDArray[np.int64],
     scores: Values,
 ) -> ColumnEvidence:
@@ -271,7 +271,7 @@ def _beside(
 
 
 def _find_loss(
-    logits: Values, is_missing: Cells, scores: Values, drivers: list[int], level: Level
+    logits: Values, is_missing: Mask, scores: Values, drivers: list[int], level: Level
 ) -> LossModel:
     """Shape and level of the losses, from contexts that hold as few meaningful cells as any.
 
@@ -314,9 +314,9 @@ class _End:
 
 
 def _rounds(
-    regular: Cells,
+    regular: Mask,
     logits: Values,
-    is_missing: Cells,
+    is_missing: Mask,
     scores: Values,
     drivers: list[int],
     level: Level,
@@ -339,7 +339,7 @@ def _rounds(
     return end
 
 
-def _fit(missing_rate: Values, is_missing: Cells) -> float:
+def _fit(missing_rate: Values, is_missing: Mask) -> float:
     likely = np.where(is_missing, missing_rate, 1 - missing_rate)
     return float(np.log(np.maximum(likely, TINY)).sum())
 
@@ -363,7 +363,7 @@ def _at_level(found: LossModel, missing_rate: float, scores: Values, level: Leve
     return found.with_level(scores, level.rate)
 
 
-def _constant_level(logits: Values, is_missing: Cells, level: Level) -> float:
+def _constant_level(logits: Values, is_missing: Mask, level: Level) -> float:
     """The level given; or the floor of what is missing, where it lies below the shared rate."""
     if level.is_given and level.rate is not None:
         return level.rate
@@ -381,12 +381,12 @@ def _constant_level(logits: Values, is_missing: Cells, level: Level) -> float:
     return rate
 
 
-def _mm_rates(logits: Values, is_missing: Cells, rho: Values) -> Values:
+def _mm_rates(logits: Values, is_missing: Mask, rho: Values) -> Values:
     excess = logits - to_logit(rho)
     return np.asarray(_rising(excess, is_missing, rho).predict(excess))
 
 
-def _rising(excess: Values, is_missing: Cells, rho: Values) -> IsotonicRegression:
+def _rising(excess: Values, is_missing: Mask, rho: Values) -> IsotonicRegression:
     """P(meaningful) by excess: the mean of (missing - rho) / (1 - rho), never falling.
 
     Contexts whose excess is noise are averaged with their neighbours, to nothing.

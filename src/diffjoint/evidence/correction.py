@@ -5,7 +5,7 @@ from scipy.special import expit, logit
 from scipy.stats import chi2, ks_2samp
 from sklearn.linear_model import LogisticRegression
 
-from diffjoint._types import Cells, Values
+from diffjoint._types import Mask, Values
 
 FEWEST = 30
 """Labelled cells of each kind below which nothing is corrected."""
@@ -18,7 +18,7 @@ FARTHEST = 1e-3
 NONE = (1.0, 0.0)
 
 
-def find_correction(likely: Values, meaningful: Cells, labelled: Cells) -> tuple[float, float]:
+def find_correction(likely: Values, meaningful: Mask, labelled: Mask) -> tuple[float, float]:
     """Slope and shift that make log odds agree with the labels; (1, 0) if that is not called for.
 
     It is called for where there are enough labels, where they look like a random pick of the
@@ -68,5 +68,5 @@ def _log_odds(likely: Values) -> Values:
     return odds
 
 
-def _log_likelihood(odds: Values, truth: Cells) -> float:
+def _log_likelihood(odds: Values, truth: Mask) -> float:
     return float(-np.logaddexp(0, np.where(truth, -odds, odds)).sum())

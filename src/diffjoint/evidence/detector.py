@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from diffjoint._types import Cells, Values
+from diffjoint._types import Mask, Values
 from diffjoint.evidence.column import NEW, ColumnEvidence, Judged
 from diffjoint.evidence.implied import keep_to
 from diffjoint.evidence.losses import Scores
@@ -60,7 +60,7 @@ class Evidence:
     drivers: tuple[int, ...]
     columns: Mapping[int, LearntColumn]
     in_turn: Mapping[int, LearntColumn]
-    implied: Cells
+    implied: Mask
     typical: Values
     seen: NDArray[np.uint32]
     doubts: tuple[str, ...] = ()
@@ -97,7 +97,7 @@ class Evidence:
         return lostness(self.columns, values, folds)
 
     def probability(
-        self, values: Values, candidates: Cells, folds: NDArray[np.int64] | None = None
+        self, values: Values, candidates: Mask, folds: NDArray[np.int64] | None = None
     ) -> Values:
         """P(meaningful) of every candidate cell; 0 elsewhere. Folds are as in :meth:`judge`."""
         likely = np.zeros(values.shape)
@@ -121,7 +121,7 @@ class Evidence:
         is_seen = np.isin(marks_of(values), self.seen)
         return np.where(is_seen, self.folds(values), NEW)
 
-    def draw(self, values: Values, candidates: Cells, uniform: Values, known: Values) -> Cells:
+    def draw(self, values: Values, candidates: Mask, uniform: Values, known: Values) -> Mask:
         """A mask drawn column by column, each given those before: cells agree with each other.
 
         Parameters
@@ -132,17 +132,17 @@ class Evidence:
             1 for cells known to be meaningful, 0 for cells known to be lost, NaN elsewhere.
         """
         folds = self.folds(values)
-        mask: Cells = self.draws(values, candidates, uniform[None], known, folds)[0]
+        mask: Mask = self.draws(values, candidates, uniform[None], known, folds)[0]
         return mask
 
     def draws(
         self,
         values: Values,
-        candidates: Cells,
+        candidates: Mask,
         uniform: Values,
         known: Values,
         folds: NDArray[np.int64],
-    ) -> Cells:
+    ) -> Mask:
         """Several masks, as :meth:`draw` gives one.
 
         A row is asked about once for all draws in which the columns before are alike, and only
@@ -179,11 +179,11 @@ class Evidence:
     def _draw_alike(
         self,
         values: Values,
-        candidates: Cells,
+        candidates: Mask,
         uniform: Values,
         known: Values,
         folds: NDArray[np.int64],
-    ) -> Cells:
+    ) -> Mask:
         """Masks in which one random number decides on all cells of a row.
 
         Each cell is meaningful as often as its probability says, and cells of a row that are
@@ -263,7 +263,7 @@ def typical_cells(values: Values) -> Values:
     return cells
 
 
-def _distinct(masks: Cells) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
+def _distinct(masks: Mask) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
     """Draws and rows that hold each row's masks once, and which of these each draw's row is.
 
     Parameters

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from diffjoint._types import Cells, Values
+from diffjoint._types import Mask, Values
 from diffjoint.evidence.missing import FEWEST
 
 NO_OTHER_COLUMN = (
@@ -27,7 +27,7 @@ TOGETHER = 0.3
 
 
 def of_table(
-    gaps: Cells,
+    gaps: Mask,
     others: NDArray[np.int64],
     unjudged: Sequence[int],
     names: Sequence[str],
@@ -118,7 +118,7 @@ def of_vague(vague: Sequence[str], *, are_rates_known: bool) -> tuple[str, ...]:
     )
 
 
-def _lost_together(gaps: Cells) -> float:
+def _lost_together(gaps: Mask) -> float:
     """The strongest correlation of two columns' losses."""
     lossy = gaps[:, gaps.sum(axis=0) >= FEWEST].astype(float)
     if lossy.shape[1] < 2 or not lossy.std(axis=0).all():

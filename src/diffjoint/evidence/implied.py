@@ -7,7 +7,7 @@ it would now and then contradict the rows.
 
 import numpy as np
 
-from diffjoint._types import Cells
+from diffjoint._types import Mask
 from diffjoint.evidence.column import TINY, Judged
 
 ENOUGH_ROWS = 200
@@ -20,7 +20,7 @@ CLEAR, LITTLE = 0.5, 0.05
 that is added up to which the rest may be losses that were taken for too few."""
 
 
-def find_implied(judged: Judged, gaps: Cells, column: int, known: Cells) -> Cells:
+def find_implied(judged: Judged, gaps: Mask, column: int, known: Mask) -> Mask:
     """Columns whose cells are meaningful wherever those of one column are.
 
     Such a column, where it is observed, leaves hardly any of the one column's missing cells that
@@ -46,7 +46,7 @@ def find_implied(judged: Judged, gaps: Cells, column: int, known: Cells) -> Cell
     if_observed = np.log(np.maximum(1 - judged.mm_rate, TINY))
     added = np.where(gaps[:, column], if_missing, if_observed)
     observed, clear = ~gaps, np.where(judged.probability > CLEAR, added, 0.0)
-    implied: Cells = observed.sum(axis=0) >= ENOUGH_ROWS
+    implied: Mask = observed.sum(axis=0) >= ENOUGH_ROWS
     implied &= added @ observed < max(EXPLAINED, LITTLE * added.sum())
     implied &= clear @ observed < EXPLAINED
     implied &= (added.sum() >= EXPLAINED) & ~observed[known].any(axis=0)
@@ -54,7 +54,7 @@ def find_implied(judged: Judged, gaps: Cells, column: int, known: Cells) -> Cell
     return implied
 
 
-def consistent(implied: Cells) -> Cells:
+def consistent(implied: Mask) -> Mask:
     """What is implied, without whatever does not hold all along.
 
     If one column implies another and that a third, but not the one the third, since there are
@@ -69,7 +69,7 @@ def consistent(implied: Cells) -> Cells:
         implied = held
 
 
-def keep_to(implied: Cells, column: int, drawn: Cells, meaningful: Cells, decided: Cells) -> Cells:
+def keep_to(implied: Mask, column: int, drawn: Mask, meaningful: Mask, decided: Mask) -> Mask:
     """A column's drawn cells, brought to agree with what is decided of the other columns.
 
     Parameters
@@ -85,5 +85,5 @@ def keep_to(implied: Cells, column: int, drawn: Cells, meaningful: Cells, decide
     """
     must = (meaningful & implied[:, column]).any(axis=2)
     cannot = (~meaningful & decided & implied[column]).any(axis=2)
-    agreed: Cells = (drawn | must) & ~cannot
+    agreed: Mask = (drawn | must) & ~cannot
     return agreed

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
-from diffjoint._types import Cells, Places, Values
+from diffjoint._types import Mask, Places, Values
 from diffjoint.evidence import doubts as say
 from diffjoint.evidence.column import (
     ColumnEvidence,
@@ -80,15 +80,15 @@ Learnt = TypeVar("Learnt", bound=LearntColumn)
 LossRate = float | Mapping[int, float] | None
 
 
-def gather(
+def fit_evidence(
     values: Values,
-    gaps: Cells,
+    gaps: Mask,
     n_levels: NDArray[np.int64],
     searched: Iterable[int],
     *,
     loss_rate: LossRate = None,
     known: Values | None = None,
-    labelled: Cells | None = None,
+    labelled: Mask | None = None,
     names: Sequence[str] = (),
     seed: int = 0,
     tick: Callable[[int], object] = lambda n_folds: None,
@@ -154,11 +154,11 @@ def gather(
 def learn_in_turn(
     evidence: Evidence,
     values: Values,
-    gaps: Cells,
+    gaps: Mask,
     uniform: Values,
     *,
     known: Values,
-    labelled: Cells,
+    labelled: Mask,
     seed: int,
     tick: Callable[[int], object] = lambda n_folds: None,
 ) -> Evidence:
@@ -170,11 +170,11 @@ def learn_in_turn(
     Parameters
     ----------
     evidence : Evidence
-        As :func:`gather` learnt it from the same table.
+        As :func:`fit_evidence` learnt it from the same table.
     uniform : array of shape (n_rows, n_columns)
         Random numbers for the masks that later columns are learnt beside.
     values, gaps, known, labelled, seed, tick
-        As in :func:`gather`.
+        As in :func:`fit_evidence`.
     """
     if evidence.leans_on_values:
         tick(n_folds_in_turn(len(evidence.columns)))
@@ -193,7 +193,7 @@ class _Table:
     Attributes
     ----------
     values, gaps, n_levels, known, seed
-        As :func:`gather` is given them.
+        As :func:`fit_evidence` is given them.
     n_folds, folds : int, and int array of shape (n_rows,)
     scores : array of shape (n_rows, n_columns)
         What the loss of cells may depend on.
@@ -202,7 +202,7 @@ class _Table:
     """
 
     values: Values
-    gaps: Cells
+    gaps: Mask
     n_levels: NDArray[np.int64]
     n_folds: int
     folds: NDArray[np.int64]
@@ -232,14 +232,14 @@ class _Table:
 
 
 def misleading_gaps(
-    values: Values, gaps: Cells, n_levels: NDArray[np.int64], searched: Iterable[int], seed: int
+    values: Values, gaps: Mask, n_levels: NDArray[np.int64], searched: Iterable[int], seed: int
 ) -> dict[int, bool] | None:
     """Say of some columns whether values alone bear out that cells are meaningful.
 
     Parameters
     ----------
     values, gaps, n_levels
-        As in :func:`gather`.
+        As in :func:`fit_evidence`.
     searched : iterable of int
         Columns that seem to miss more than losses explain.
 
@@ -361,7 +361,7 @@ def _by_gaps(
     views: Mapping[int, View],
     names: Sequence[str],
     tick: Callable[[int], object],
-) -> tuple[dict[int, LearntColumn], Cells, tuple[str, ...]]:
+) -> tuple[dict[int, LearntColumn], Mask, tuple[str, ...]]:
     """Each searched column by values and gaps together; which imply which; what is doubtful."""
     del views
     sought, doubts = search.sought()
@@ -385,7 +385,7 @@ def _by_values(
     views: Mapping[int, View],
     names: Sequence[str],
     tick: Callable[[int], object],
-) -> tuple[dict[int, LearntColumn], Cells, tuple[str, ...]]:
+) -> tuple[dict[int, LearntColumn], Mask, tuple[str, ...]]:
     """Each searched column by what rows hold, with a rate of its own, and then by common losses."""
     table, views = search.table, dict(views)
     wanted = [j for j in search.judged if j not in views]
@@ -515,11 +515,11 @@ def _judged_by_rate(search: _Search, j: int) -> ValuesEvidence:
 
 def _learn_alone(
     search: _Search, sought: Mapping[int, Sought], tick: Callable[[int], object]
-) -> tuple[dict[int, LearntColumn], Cells]:
+) -> tuple[dict[int, LearntColumn], Mask]:
     """Each searched column by the rest of its row, and which of them imply which others."""
     table = search.table
 
-    def learn(j: int) -> tuple[LearntColumn, Cells]:
+    def learn(j: int) -> tuple[LearntColumn, Mask]:
         rows, gaps = table.values, table.gaps[:, j]
         learnt: LearntColumn
         if j in unjudged_ones:
@@ -589,7 +589,7 @@ def _with_masks(inputs: Places, before: list[int], n_columns: int) -> Places:
     return np.concatenate([inputs, drawn])
 
 
-def _corrected(learnt: Learnt, judged: Judged, gaps: Cells, looked_up: Values) -> Learnt:
+def _corrected(learnt: Learnt, judged: Judged, gaps: Mask, looked_up: Values) -> Learnt:
     """A column that agrees with the labels of its missing cells, where those say enough."""
     known = looked_up[gaps]
     slope, shift = find_correction(judged.probability[gaps], known == 1, ~np.isnan(known))
@@ -600,7 +600,7 @@ def _corrected(learnt: Learnt, judged: Judged, gaps: Cells, looked_up: Values) -
 
 
 def _levels(
-    gaps: Cells,
+    gaps: Mask,
     others: NDArray[np.int64],
     searched: list[int],
     given: Mapping[int, float],
@@ -626,12 +626,12 @@ def _levels(
 def at_loss_rate(
     evidence: Evidence,
     values: Values,
-    gaps: Cells,
+    gaps: Mask,
     loss_rate: Mapping[int, float],
     folds: NDArray[np.int64],
     looked_up: Values,
 ) -> Evidence:
-    """What :func:`gather` would say of the table if these loss rates were given to it.
+    """What :func:`fit_evidence` would say of the table if these loss rates were given to it.
 
     The trees are those learnt already. Masks cannot be drawn from the result.
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import log_ndtr, logit
 
-from diffjoint._types import Cells, Values
+from diffjoint._types import Mask, Values
 from diffjoint.evidence.missing import FEWEST
 
 FARTHEST = 1.5
@@ -96,7 +96,7 @@ def disagree(rates: Values) -> bool:
     return len(rates) > 1 and bool(rates.max() > DISAGREE * rates.min())
 
 
-def rates_of(gaps: Cells, columns: Sequence[int]) -> dict[int, float]:
+def rates_of(gaps: Mask, columns: Sequence[int]) -> dict[int, float]:
     """How much of each column is missing, where that is what it loses and can be told.
 
     Columns with hardly an observed cell say nothing of how cells get lost.
@@ -120,7 +120,7 @@ def is_far_beyond(floor: float, prior: Prior | None) -> bool:
     return prior is not None and floor > prior.mean + BEYOND * max(prior.spread, LEAST_BEYOND)
 
 
-def apart_from(gaps: Cells, column: int, columns: Iterable[int]) -> list[int]:
+def apart_from(gaps: Mask, column: int, columns: Iterable[int]) -> list[int]:
     """Those of the columns that are not missing along with one column."""
     varies = gaps.std(axis=0) > 0
     return [
@@ -189,6 +189,6 @@ def believable(
     return prior.below(floor)
 
 
-def _correlation(gaps: Cells, a: int, b: int) -> float:
+def _correlation(gaps: Mask, a: int, b: int) -> float:
     x, y = (gaps[:, k] - gaps[:, k].mean() for k in (a, b))
     return float((x @ y) / np.sqrt((x @ x) * (y @ y)))

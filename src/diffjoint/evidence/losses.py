@@ -15,7 +15,7 @@ from scipy.special import expit, logit
 from scipy.stats import chi2
 from sklearn.linear_model import LogisticRegression
 
-from diffjoint._types import Cells, Values
+from diffjoint._types import Mask, Values
 
 SIGNIFICANCE = 0.01
 """How often a table whose losses depend on nothing is said to have drivers, at most."""
@@ -87,7 +87,7 @@ class LossModel:
         bias = brentq(lambda b: expit(slopes + b).mean() - level, low, high)
         return LossModel(self.drivers, self.weights, float(bias))
 
-    def no_steeper(self, scores: Values, steepest: float, rows: Cells) -> "LossModel":
+    def no_steeper(self, scores: Values, steepest: float, rows: Mask) -> "LossModel":
         """The same shape, flatter if its logit spreads by more; its mean over ``rows`` stays."""
         spread = float((scores[:, self.drivers] @ self.weights).std())
         if spread <= steepest:
@@ -103,7 +103,7 @@ def constant_loss(rate: float) -> LossModel:
     return LossModel(np.empty(0, dtype=np.int64), np.empty(0), float(np.log(rate / (1 - rate))))
 
 
-def fit_loss(scores: Values, is_missing: Cells, regular: Cells, drivers: Any) -> LossModel | None:
+def fit_loss(scores: Values, is_missing: Mask, regular: Mask, drivers: Any) -> LossModel | None:
     """Weights of the drivers, learnt on rows in which only loss explains what is missing.
 
     Parameters
@@ -128,7 +128,7 @@ def fit_loss(scores: Values, is_missing: Cells, regular: Cells, drivers: Any) ->
     return LossModel(np.asarray(drivers, dtype=np.int64), fitted.coef_[0], fitted.intercept_[0])
 
 
-def steepness(scores: Values, gaps: Cells, others: NDArray[np.int64], drivers: list[int]) -> float:
+def steepness(scores: Values, gaps: Mask, others: NDArray[np.int64], drivers: list[int]) -> float:
     """How far the losses of the steepest other column spread over the rows, in their logit."""
     spreads = [0.0]
     for j in others:
@@ -178,7 +178,7 @@ def find_drivers(
     return passed, fit_scores(values, n_levels, losses, everyone)
 
 
-def fit_scores(values: Values, n_levels: NDArray[np.int64], losses: Values, rows: Cells) -> Scores:
+def fit_scores(values: Values, n_levels: NDArray[np.int64], losses: Values, rows: Mask) -> Scores:
     """What every level stands for: the one number per level that best explains all losses."""
     level_scores = tuple(
         _level_scores(values[rows, j], int(n_levels[j]), losses[rows]) for j in range(len(n_levels))

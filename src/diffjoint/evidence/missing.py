@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.special import logit
 from sklearn.ensemble import HistGradientBoostingClassifier
 
-from diffjoint._types import Cells, Places, Values
+from diffjoint._types import Mask, Places, Values
 from diffjoint.trees import Trees, constant, grow, side_by_side
 
 FEWEST = 20
@@ -30,7 +30,7 @@ MOST_ROWS = 100_000
 
 
 def learn_missing(
-    rows: Values, is_missing: Cells, n_levels: NDArray[np.int64], inputs: Places, seed: int
+    rows: Values, is_missing: Mask, n_levels: NDArray[np.int64], inputs: Places, seed: int
 ) -> Trees:
     """Trees for the logit of P(missing | other cells), as many as rows held out call for.
 
@@ -49,7 +49,7 @@ def learn_missing(
 
 def learn_in_folds(
     rows: Values,
-    is_missing: Cells,
+    is_missing: Mask,
     n_levels: NDArray[np.int64],
     inputs: Places,
     folds: NDArray[np.int64],
@@ -89,7 +89,7 @@ def rows_outside(folds: NDArray[np.int64], fold: int) -> NDArray[np.intp]:
 
 def _grown(
     rows: Values,
-    is_missing: Cells,
+    is_missing: Mask,
     n_levels: NDArray[np.int64],
     inputs: Places,
     settings: dict[str, Any],

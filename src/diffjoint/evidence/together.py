@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from diffjoint._types import Cells, Values
+from diffjoint._types import Mask, Values
 
 LOST_BY_VALUES = 0.1
 """P(meaningful) by values up to which a cell counts as lost."""
@@ -81,7 +81,7 @@ def _surely_lost(meaningful: Values) -> Values:
     return lost
 
 
-def come_together(lost: Values, is_vague: Cells) -> bool:
+def come_together(lost: Values, is_vague: Mask) -> bool:
     """Whether cells of a row are lost together more often than by chance.
 
     Parameters
@@ -114,7 +114,7 @@ def _correlations(columns: Values) -> tuple[float, float]:
     return total, n_columns * (n_columns - 1) / 2
 
 
-def share_borne_out(others: Values, lost: Values, is_observed: Cells) -> float:
+def share_borne_out(others: Values, lost: Values, is_observed: Mask) -> float:
     """Share of the lost cells of a column that must be lost for the losses beside them, at least.
 
     A meaningful cell has lost cells beside it as often as an observed one, a lost one always at

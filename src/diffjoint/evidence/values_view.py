@@ -19,7 +19,7 @@ from scipy.special import expit, logit
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.isotonic import IsotonicRegression
 
-from diffjoint._types import Cells, Places, Values
+from diffjoint._types import Mask, Places, Values
 from diffjoint.evidence.column import TINY, Judged, logits_in_folds, to_logit
 from diffjoint.evidence.correction import NONE, corrected_odds
 from diffjoint.evidence.missing import FEWEST, MOST_ROWS, rows_outside
@@ -201,7 +201,7 @@ class View:
 def learn_view(
     rows: Values,
     n_levels: NDArray[np.int64],
-    is_missing: Cells,
+    is_missing: Mask,
     inputs: Places,
     folds: NDArray[np.int64],
     seed: int,
@@ -275,7 +275,7 @@ class _Column:
 
     rows: Values
     n_levels: NDArray[np.int64]
-    is_missing: Cells
+    is_missing: Mask
     inputs: Places
     folds: NDArray[np.int64]
     rng: np.random.Generator

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from diffjoint._atomic import DENOISER, Arrays
 from diffjoint._effort import sampling_units
 from diffjoint._progress import Progress
-from diffjoint._types import Cells, Values
+from diffjoint._types import Mask, Values
 from diffjoint.detectors import Belief, belief_from
 from diffjoint.diffusion.aggregate import Aggregated, Clusters, aggregate, as_expected
 from diffjoint.errors import InputError
@@ -181,7 +181,7 @@ def model_from(
 
 
 def observe(
-    values: Values, gaps: Cells, space: JointSpace, seed: int, known: Knowledge
+    values: Values, gaps: Mask, space: JointSpace, seed: int, known: Knowledge
 ) -> Observation:
     """What is known of a table: values, candidates for meaningful cells, and noise keys.
 
@@ -198,10 +198,10 @@ def observe(
     return Observation(values, candidates, keys, known.meaningful, known.labelled)
 
 
-def find_gaps(table: Table, values: Values, schema: Schema, unseen: str) -> Cells:
+def find_gaps(table: Table, values: Values, schema: Schema, unseen: str) -> Mask:
     """Modelled cells that are missing; with ``unseen="missing"`` also those of unseen levels."""
     if unseen == "missing":
-        unticked: Cells = schema.checkboxes & (values == NOT_TICKED)
+        unticked: Mask = schema.checkboxes & (values == NOT_TICKED)
         return np.isnan(values) | unticked
     return np.column_stack([table.missing(position) for position in schema.modelled_positions])
 

@@ -37,7 +37,7 @@ FEWEST_TOGETHER = 5
 
 SCARCE = "too few observed cells to judge or fill it: kept"
 
-Cells = NDArray[np.bool_]
+Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -277,7 +277,7 @@ def _column(
     table: Table,
     position: int,
     words: tuple[str, str, str],
-    is_missing: Cells,
+    is_missing: Mask,
     judged: Mapping[Hashable, Mapping[str, Any]],
     scarce: Collection[Hashable],
 ) -> ColumnFound:
@@ -305,7 +305,7 @@ def _column(
     )
 
 
-def find_blocks(missing: Cells, names: list[str]) -> tuple[Block, ...]:
+def find_blocks(missing: Mask, names: list[str]) -> tuple[Block, ...]:
     """Groups of columns that are empty in the same rows, far more than by chance.
 
     Examples

@@ -11,7 +11,7 @@ from diffjoint.errors import InputError
 from diffjoint.io.files import read_file
 from diffjoint.table import Table, cells_of, open_table
 
-Cells = NDArray[np.bool_]
+Mask = NDArray[np.bool_]
 CALLS = ("meaningful", "lost")
 NEEDED = ("row", "column", "decision")
 
@@ -100,7 +100,7 @@ def _row(row: Any, table: Table, where: str, line: int) -> int:
     return position
 
 
-def _check_cells(table: Table, meaningful: Cells, lost: Cells, where: str) -> None:
+def _check_cells(table: Table, meaningful: Mask, lost: Mask, where: str) -> None:
     for position in np.flatnonzero((meaningful | lost).any(axis=0)).tolist():
         decided = meaningful[:, position] | lost[:, position]
         filled = np.flatnonzero(decided & ~table.missing(position))

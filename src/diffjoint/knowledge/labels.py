@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from narwhals.dependencies import is_into_dataframe
 
-from diffjoint._types import Cells
+from diffjoint._types import Mask
 from diffjoint.errors import InputError
 from diffjoint.table.frame import Table, missing_cells, open_table
 
@@ -23,8 +23,8 @@ class Labels:
         No cell is both; observed cells are neither.
     """
 
-    meaningful: Cells
-    lost: Cells
+    meaningful: Mask
+    lost: Mask
 
 
 def open_labels(table: Table, coded: Labels, known_meaningful: Any, known_lost: Any) -> Labels:
@@ -64,14 +64,14 @@ def open_labels(table: Table, coded: Labels, known_meaningful: Any, known_lost: 
     return Labels(meaningful, lost)
 
 
-def open_flags(table: Table, given: Any, name: str) -> Cells:
+def open_flags(table: Table, given: Any, name: str) -> Mask:
     """Flags of missing cells in the table's shape, checked; ``name`` is what to call them."""
     cells = _cells(table, given, name)
     _check_missing(table, cells, name)
     return cells
 
 
-def _cells(table: Table, given: Any, name: str) -> Cells:
+def _cells(table: Table, given: Any, name: str) -> Mask:
     """The flags in the table's shape; False in columns that are not spoken of."""
     cells = np.zeros((table.n_rows, table.n_columns), dtype=bool)
     if given is None:
@@ -93,7 +93,7 @@ def _cells(table: Table, given: Any, name: str) -> Cells:
     return cells
 
 
-def _array(table: Table, given: Any, name: str) -> Cells:
+def _array(table: Table, given: Any, name: str) -> Mask:
     flags = np.asarray(given)
     shape = (table.n_rows, table.n_columns)
     if flags.shape != shape:
@@ -122,7 +122,7 @@ def _check_index(table: Table, given: Any, name: str) -> None:
         )
 
 
-def _check_missing(table: Table, cells: Cells, name: str) -> None:
+def _check_missing(table: Table, cells: Mask, name: str) -> None:
     for column in np.flatnonzero(cells.any(axis=0)).tolist():
         observed = np.flatnonzero(cells[:, column] & ~table.missing(column))
         if len(observed):

@@ -11,7 +11,7 @@ import narwhals as nw
 import numpy as np
 import pandas as pd
 
-from diffjoint._types import Cells
+from diffjoint._types import Mask
 from diffjoint.errors import InputError
 from diffjoint.knowledge.labels import Labels
 from diffjoint.table.frame import (
@@ -151,7 +151,7 @@ def _key(value: Any) -> Any:
     return (type(value).__name__, str(value))
 
 
-def _coded_cells(series: nw.Series[Any], codes: dict[Any, str]) -> tuple[Cells, Cells]:
+def _coded_cells(series: nw.Series[Any], codes: dict[Any, str]) -> tuple[Mask, Mask]:
     """Cells with codes that mean "meaningful", and with codes that mean "lost"."""
     if series.dtype.is_numeric() or is_date(series):
         held = microseconds(series) if is_date(series) else numbers(series)
@@ -170,7 +170,7 @@ def _coded_cells(series: nw.Series[Any], codes: dict[Any, str]) -> tuple[Cells, 
 
 
 def _without(
-    series: nw.Series[Any], coded: Cells, column: Column | None, *, in_array: bool
+    series: nw.Series[Any], coded: Mask, column: Column | None, *, in_array: bool
 ) -> nw.Series[Any]:
     """A column with its codes taken out, as numbers if it holds nothing else.
 
@@ -191,7 +191,7 @@ def _without(
     return without_cells(series, rows)
 
 
-def _numbers_left(series: nw.Series[Any], coded: Cells) -> list[float | None] | None:
+def _numbers_left(series: nw.Series[Any], coded: Mask) -> list[float | None] | None:
     """The numbers that text beside the codes stands for; None if it is not all numbers."""
     cells = [None if gone else cell for cell, gone in zip(objects(series), coded, strict=True)]
     keys = {cell: _key(cell) for cell in set(cells) if cell is not None}

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from diffjoint._types import Cells, Values
+from diffjoint._types import Mask, Values
 from diffjoint.errors import InputError
 from diffjoint.knowledge.labels import Labels
 from diffjoint.knowledge.rules import FALSE, STRANGER, TRUE, UNDECIDED, Rule, Truth
@@ -44,16 +44,16 @@ class Knowledge:
         are meaningful where they are not ticked.
     """
 
-    meaningful: Cells
-    lost: Cells
-    labelled: Cells
-    undecided: Cells
+    meaningful: Mask
+    lost: Mask
+    labelled: Mask
+    undecided: Mask
     demanded: Truth
     asked: Values
     n_levels: NDArray[np.int64]
     rules: tuple[Rule, ...] = ()
     doubts: tuple[str, ...] = ()
-    checkboxes: Cells = field(default_factory=lambda: np.zeros((0, 0), dtype=bool))
+    checkboxes: Mask = field(default_factory=lambda: np.zeros((0, 0), dtype=bool))
 
     def __post_init__(self) -> None:
         if self.checkboxes.size == 0:
@@ -95,7 +95,7 @@ class Knowledge:
         values[broken], meaningful[broken] = mended.values, mended.meaningful
         return JointState(values, meaningful)
 
-    def _decided(self, state: JointState, rows: Rows | slice) -> Cells:
+    def _decided(self, state: JointState, rows: Rows | slice) -> Mask:
         """The mask after each rule was asked, gates first."""
         meaningful = state.meaningful.copy()
         for rule in self.rules:
@@ -137,7 +137,7 @@ class Knowledge:
 
 def know(
     values: Values,
-    gaps: Cells,
+    gaps: Mask,
     schema: Schema,
     labels: Labels,
     coded: Labels,
@@ -166,7 +166,7 @@ def know(
     demanded = np.full(gaps.shape, UNDECIDED, dtype=np.int8)
     strangers = np.isnan(values) & ~gaps
     asked = np.where(strangers, STRANGER, values) if strangers.any() else values
-    against: list[tuple[Rule, Cells]] = []
+    against: list[tuple[Rule, Mask]] = []
     for rule in rules:
         j = rule.target
         answers = rule.answers(asked, meaningful)
@@ -222,7 +222,7 @@ def check_labels(
             )
 
 
-def _doubts(against: Sequence[tuple[Rule, Cells]], schema: Schema) -> tuple[str, ...]:
+def _doubts(against: Sequence[tuple[Rule, Mask]], schema: Schema) -> tuple[str, ...]:
     """One sentence on all cells that are not as their rules would have them."""
     counts = {rule.target: int(breaks.sum()) for rule, breaks in against}
     n_cells = sum(counts.values())

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from diffjoint._types import Cells, Values
+from diffjoint._types import Mask, Values
 from diffjoint.errors import InputError
 from diffjoint.table import Column, Kind, Schema, Table, check_mapping, iso_microseconds
 
@@ -26,7 +26,7 @@ FALSE, UNDECIDED, TRUE = 0, 1, 2
 STRANGER = -1.0
 """Code of a level that fit did not see: unlike any level that a rule can name."""
 
-Condition = Callable[[Values, Cells], Truth]
+Condition = Callable[[Values, Mask], Truth]
 """The answers of all rows, from coded values and from which cells are meaningful."""
 
 _BACKTICKED = re.compile(r"""("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|`([^`]*)`""")
@@ -67,7 +67,7 @@ class Rule:
     gates: frozenset[int]
     condition: Condition
 
-    def answers(self, values: Values, meaningful: Cells) -> Truth:
+    def answers(self, values: Values, meaningful: Mask) -> Truth:
         """TRUE, FALSE or UNDECIDED for every row.
 
         Parameters
@@ -243,7 +243,7 @@ class _Reader:
             for column in columns
         ]
 
-        def answers(values: Values, na: Cells) -> Truth:
+        def answers(values: Values, na: Mask) -> Truth:
             x, y = coded[0](values[:, one]), coded[1](values[:, other])
             return _answers(compare(x, y), np.isnan(x) | np.isnan(y), na[:, one] | na[:, other])
 
@@ -262,7 +262,7 @@ class _Reader:
     def one_of(self, place: int, inside: list[float], outside: bool) -> Condition:
         """Whether a column is one of some numbers, or none of them."""
 
-        def found(x: Values, members: Sequence[float]) -> Cells:
+        def found(x: Values, members: Sequence[float]) -> Mask:
             return np.isin(x, members, invert=outside)
 
         return _compared(place, _numbers_of(self.schema.modelled[place]), found, inside)
@@ -402,14 +402,14 @@ def _compared(
     compare: Callable[[Any, Any], Any],
     with_what: Any,
 ) -> Condition:
-    def answers(values: Values, na: Cells) -> Truth:
+    def answers(values: Values, na: Mask) -> Truth:
         x = numbers(values[:, place])
         return _answers(compare(x, with_what), np.isnan(x), na[:, place])
 
     return answers
 
 
-def _answers(holds: Cells, unknown: Cells, nothing_there: Cells) -> Truth:
+def _answers(holds: Mask, unknown: Mask, nothing_there: Mask) -> Truth:
     answers = np.where(holds, TRUE, FALSE)
     answers = np.where(unknown, UNDECIDED, answers)
     return np.where(nothing_there, FALSE, answers).astype(np.int8)

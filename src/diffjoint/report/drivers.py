@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from diffjoint._types import Cells, Values
+from diffjoint._types import Mask, Values
 from diffjoint.report.words import coded_text, cut
 from diffjoint.results.explain import percent
 from diffjoint.table import Column, Schema
@@ -68,7 +68,7 @@ class Driver:
 class Splitter:
     """The table's columns in bins, from which splits are found for any set of kept cells."""
 
-    def __init__(self, values: Values, gaps: Cells, schema: Schema) -> None:
+    def __init__(self, values: Values, gaps: Mask, schema: Schema) -> None:
         n_rows = len(values)
         rows = np.unique(np.linspace(0, n_rows - 1, min(n_rows, MOST_ROWS)).astype(np.intp))
         self.rows, self.columns = rows, schema.modelled
@@ -77,7 +77,7 @@ class Splitter:
             for j, column in enumerate(self.columns)
         ]
 
-    def drivers(self, kept: Cells, target: int) -> tuple[Driver, ...]:
+    def drivers(self, kept: Mask, target: int) -> tuple[Driver, ...]:
         """The strongest splits of a column's kept cells, on other columns."""
         kept = kept[self.rows]
         if not kept.any() or kept.all():
@@ -97,7 +97,7 @@ class Splitter:
             :MOST_DRIVERS
         ]
 
-    def _splits(self, kept: Cells, j: int) -> list[Driver]:
+    def _splits(self, kept: Mask, j: int) -> list[Driver]:
         """The best split on a column's values, and that on its being empty."""
         codes, n_bins, edges = self._binned[j]
         column = self.columns[j]
@@ -165,7 +165,7 @@ def _driver(
     words: str,
     hits: Counts,
     totals: Counts,
-    inside: Cells,
+    inside: Mask,
     n_kept: int | None = None,
     n_rows: int | None = None,
 ) -> Driver | None:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from diffjoint._types import Cells, Values
+from diffjoint._types import Mask, Values
 from diffjoint.results.explain import Asked, Band
 from diffjoint.table import Schema, Table
 
@@ -48,11 +48,11 @@ class Findings:
     schema: Schema
     searched: tuple[int, ...]
     values: Values
-    gaps: Cells
-    called: Cells
+    gaps: Mask
+    called: Mask
     probability: Values
-    judged: Cells
-    review: Cells
+    judged: Mask
+    review: Mask
     threshold: float
     band: Band | None
     asked: Asked | None

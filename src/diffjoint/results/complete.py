@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from diffjoint._types import Cells, Values
+from diffjoint._types import Mask, Values
 from diffjoint.errors import InputError
 from diffjoint.state import JointSpace
 from diffjoint.table import (
@@ -26,8 +26,8 @@ def complete(
     table: Table,
     space: JointSpace,
     values: Values,
-    meaningful: Cells,
-    gaps: Cells,
+    meaningful: Mask,
+    gaps: Mask,
     mm_output: MMOutput,
     mm_label: str,
     constants: Mapping[int, Any] = MappingProxyType({}),
@@ -92,7 +92,7 @@ def check_output(space: JointSpace, mm_output: MMOutput, mm_label: str) -> None:
             )
 
 
-def spread(cells: Values | Cells, table: Table, schema: Schema) -> Any:
+def spread(cells: Values | Mask, table: Table, schema: Schema) -> Any:
     """Cells of the modelled columns in the shape of the whole table; zero elsewhere."""
     whole = np.zeros((table.n_rows, table.n_columns), dtype=cells.dtype)
     whole[:, schema.modelled_positions] = cells

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from diffjoint._types import Cells, Values
+from diffjoint._types import Mask, Values
 from diffjoint.detectors import Belief
 from diffjoint.errors import InputError
 from diffjoint.state import JointSpace, Observation
@@ -189,8 +189,8 @@ class Asked:
     observation: Observation
     schema: Schema
     belief: Belief
-    called: Cells
-    waiting: Mapping[int, tuple[Cells, str]]
+    called: Mask
+    waiting: Mapping[int, tuple[Mask, str]]
 
     def explain(self, cells: Sequence[tuple[int, int]]) -> list[Explanation]:
         """Explanations of missing cells, given as (row, modelled column), in their order."""
@@ -238,7 +238,7 @@ class Asked:
         return [UNTICKED if cell is None else cell for cell in cells]
 
 
-def candidate_cells(cells: Cells) -> list[tuple[int, int]]:
+def candidate_cells(cells: Mask) -> list[tuple[int, int]]:
     """Positions of the True cells, row by row."""
     return [(int(i), int(j)) for i, j in np.argwhere(cells)]
 
@@ -301,7 +301,7 @@ def _array(table: Table) -> NDArray[Any]:
 
 
 def _imputed(
-    completed: Table, rows: Sequence[int], places: Sequence[int], kept: Cells
+    completed: Table, rows: Sequence[int], places: Sequence[int], kept: Mask
 ) -> list[str | None]:
     """What cells that are called lost were filled with, as text."""
     cells = [
@@ -396,7 +396,7 @@ def _no_band(band: Any) -> InputError:
     )
 
 
-def within(band: Band | None, probability: Values, candidates: Cells) -> Cells:
+def within(band: Band | None, probability: Values, candidates: Mask) -> Mask:
     """Candidates whose probability lies in the band."""
     if band is None:
         return np.zeros_like(candidates)

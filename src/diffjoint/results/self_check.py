@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from diffjoint._effort import evidence_units, value_units
 from diffjoint._progress import Progress, Scaled
-from diffjoint._types import Cells, Values
+from diffjoint._types import Mask, Values
 from diffjoint.detectors import EvidenceBelief, LossRate, learn_evidence
 from diffjoint.errors import InputError
 from diffjoint.evidence import NEW, Judged, n_folds_alone
@@ -228,7 +228,7 @@ def _sample(observation: Observation, rng: np.random.Generator) -> NDArray[np.in
     return np.sort(rng.choice(n_rows, most, replace=False))
 
 
-def hidden_share(gaps: Cells, space: JointSpace) -> float:
+def hidden_share(gaps: Mask, space: JointSpace) -> float:
     """How many cells to hide: as many as columns that cannot be meaningful have lost."""
     others = [j for j in range(space.n_columns) if j not in space.kept]
     rates = gaps[:, others].mean(axis=0)
@@ -312,7 +312,7 @@ def _is_better(wrong: Values, usually_wrong: Values) -> bool:
     return bool(gain.mean() > max(by_chance, LEAST_GAIN * usually_wrong.mean()))
 
 
-def _calibration(column: Column, is_missing: Cells, judged: Judged) -> dict[str, Any]:
+def _calibration(column: Column, is_missing: Mask, judged: Judged) -> dict[str, Any]:
     bins = list(_bins(column, is_missing, judged))
     return {
         "column": column.name,
@@ -330,7 +330,7 @@ def _noise(tenth: dict[str, Any]) -> float:
     return float(np.sqrt(2 / np.pi * said * (1 - said) * tenth["n_cells"]))
 
 
-def _bins(column: Column, is_missing: Cells, judged: Judged) -> Iterator[dict[str, Any]]:
+def _bins(column: Column, is_missing: Mask, judged: Judged) -> Iterator[dict[str, Any]]:
     said = judged.missing_rate
     place = np.minimum((said * N_CALIBRATION_BINS).astype(int), N_CALIBRATION_BINS - 1)
     for k in np.unique(place).tolist():
@@ -373,7 +373,7 @@ def _changes(
     threshold = model.settings.threshold
     now = belief.probability(observation, folds) > threshold
 
-    def told(change: str, called: Cells) -> Iterator[dict[str, Any]]:
+    def told(change: str, called: Mask) -> Iterator[dict[str, Any]]:
         return _flips(change, called, now, observation.candidates, model.space)
 
     again = relearn()
@@ -388,7 +388,7 @@ def _changes(
 
 
 def _flips(
-    change: str, called: Cells, now: Cells, candidates: Cells, space: JointSpace
+    change: str, called: Mask, now: Mask, candidates: Mask, space: JointSpace
 ) -> Iterator[dict[str, Any]]:
     parts = [(ALL, list(space.mm))] + [(space.schema.modelled[j].name, [j]) for j in space.mm]
     for name, places in parts:

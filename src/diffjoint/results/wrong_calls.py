@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from diffjoint._types import Cells, Values
+from diffjoint._types import Mask, Values
 from diffjoint.detectors import EvidenceBelief
 from diffjoint.results.verdict import FEWEST_CELLS
 from diffjoint.state import JointSpace, Observation
@@ -96,7 +96,7 @@ def _judged_as_lost(
     return judged
 
 
-def gone_together(gaps: Cells, likely: Values, column: int, rng: np.random.Generator) -> Cells:
+def gone_together(gaps: Mask, likely: Values, column: int, rng: np.random.Generator) -> Mask:
     """Cells to hide in the rows in which a column is observed, as if its cell had been lost.
 
     Each row takes the gaps of a row in which the column is missing, chosen by the probability that
@@ -125,5 +125,5 @@ def gone_together(gaps: Cells, likely: Values, column: int, rng: np.random.Gener
     more = np.maximum(beside_lost - here, 0.0)
     thinned = more / np.maximum((1 - here) * beside_lost, np.finfo(float).tiny)
     taken = gaps[rng.choice(donors, len(rows), p=weight)]
-    hidden: Cells = taken & (rng.random((len(rows), 1)) < thinned)
+    hidden: Mask = taken & (rng.random((len(rows), 1)) < thinned)
     return hidden

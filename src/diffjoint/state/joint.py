@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from diffjoint._types import Cells, Values
+from diffjoint._types import Mask, Values
 from diffjoint.state.observation import Observation
 from diffjoint.table import Schema, coordinates, decode, encode
 
-Masks = Callable[[NDArray[np.intp]], Cells]
+Masks = Callable[[NDArray[np.intp]], Mask]
 """Masks of some rows, shape (n_draws, n_rows, n_columns), or (1, ...) if all draws share one."""
 
 
@@ -27,7 +27,7 @@ class JointState:
     """
 
     values: Values
-    meaningful: Cells
+    meaningful: Mask
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Draws:
 
     rows: NDArray[np.intp]
     values: Values
-    meaningful: Cells
+    meaningful: Mask
 
 
 @dataclass(frozen=True)
@@ -97,12 +97,12 @@ class JointSpace:
         meaningful[..., self.mm] = vectors[..., n_values:] > 0.5
         return JointState(values, meaningful)
 
-    def known(self, observation: Observation, *, mask_too: bool = False) -> Cells:
+    def known(self, observation: Observation, *, mask_too: bool = False) -> Mask:
         """Which coordinates are known: those of observed values and of settled masks."""
         values = coordinates(observation.observed, self.schema)
         return np.hstack([values, ~observation.candidates[:, self.mm] | mask_too])
 
 
-def one_mask(meaningful: Cells) -> Masks:
+def one_mask(meaningful: Mask) -> Masks:
     """A table's mask, as one that all draws share."""
     return lambda rows: meaningful[None, rows]

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from diffjoint._types import Cells, Values
+from diffjoint._types import Mask, Values
 
 
 @dataclass(frozen=True)
@@ -28,10 +28,10 @@ class Observation:
     """
 
     values: Values
-    candidates: Cells
+    candidates: Mask
     keys: NDArray[np.int64]
-    known_meaningful: Cells = field(default_factory=lambda: np.zeros((0, 0), dtype=bool))
-    labelled: Cells = field(default_factory=lambda: np.zeros((0, 0), dtype=bool))
+    known_meaningful: Mask = field(default_factory=lambda: np.zeros((0, 0), dtype=bool))
+    labelled: Mask = field(default_factory=lambda: np.zeros((0, 0), dtype=bool))
 
     def __post_init__(self) -> None:
         for name in ("known_meaningful", "labelled"):
@@ -39,7 +39,7 @@ class Observation:
                 object.__setattr__(self, name, np.zeros(self.values.shape, dtype=bool))
 
     @property
-    def observed(self) -> Cells:
+    def observed(self) -> Mask:
         """Cells whose value is known, the paper's omega."""
         return ~np.isnan(self.values)
 

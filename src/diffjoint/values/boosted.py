@@ -14,7 +14,7 @@ from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
 from diffjoint._progress import Progress
-from diffjoint._types import Cells, Places, Values
+from diffjoint._types import Mask, Places, Values
 from diffjoint.state import JointSpace, Observation
 from diffjoint.table import Column, on_grid
 from diffjoint.trees import (
@@ -209,7 +209,7 @@ class _Seen:
     n_levels: NDArray[np.int64]
     inputs: Places
 
-    def grow(self, learner: Learner, rows: Cells | slice, target: NDArray[Any]) -> Trees:
+    def grow(self, learner: Learner, rows: Mask | slice, target: NDArray[Any]) -> Trees:
         return grow(learner, self.features[rows], target, self.n_levels, self.inputs)
 
 
@@ -274,7 +274,7 @@ def _learn_numbers(seen: _Seen, target: Values, n_boosters: int, seed: int) -> C
 
 
 def _grow_some(
-    learner: Learner, seen: _Seen, rows: Cells | slice, target: NDArray[Any], n_boosters: int
+    learner: Learner, seen: _Seen, rows: Mask | slice, target: NDArray[Any], n_boosters: int
 ) -> Trees:
     """The learner's trees, or the mean of several such learners that differ by chance.
 

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from diffjoint.errors import FileError, UntypicalWarning
+from diffjoint.errors import DataWarning, FileError
 from diffjoint.simulate.mechanisms import MechanismName
 from diffjoint.simulate.mimic.columns import (
     COMPLAINTS,
@@ -111,7 +111,7 @@ def mimic_iv_ed(
         warnings.warn(
             f"{folder} gives {len(world.truth):,} stays; the paper's table, from version 1.0, has "
             f"{N_STAYS:,}. Numbers on this table are not comparable to the paper's.",
-            UntypicalWarning,
+            DataWarning,
             stacklevel=2,
         )
     return world
