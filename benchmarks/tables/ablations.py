@@ -10,7 +10,7 @@ from benchmarks.cells import NETWORK, STAND_IN, Cell, read
 from benchmarks.methods import METHODS
 from benchmarks.published import published
 from benchmarks.tables import stays
-from benchmarks.tables.grid import Column, Get, Grid, Row, Shown, fit_evidence, score
+from benchmarks.tables.grid import Column, Get, Grid, Row, Shown, gather, score
 from benchmarks.tables.limits import LIMIT, limit
 from benchmarks.tables.table import Size, Table, label
 
@@ -45,7 +45,7 @@ def components(size: Size, folder: Path) -> list[Grid]:
         where = {"method": method, "mechanism": "mcar", "ratio": ratio}
         cells = _network(size, method, ratio)
         shown = tuple(
-            fit_evidence(
+            gather(
                 cells,
                 score(n),
                 folder,
@@ -75,7 +75,7 @@ def rules(size: Size, folder: Path) -> list[Grid]:
         where = {"method": method, "mechanism": "mcar", "ratio": RULE_RATIO}
         cell = _network(size, method, RULE_RATIO)[:1]
         shown = tuple(
-            fit_evidence(
+            gather(
                 cell,
                 score(n),
                 folder,
@@ -104,9 +104,7 @@ def passes(size: Size, folder: Path) -> list[Grid]:
         rows = tuple(
             Row(
                 (str(p + 1),),
-                tuple(
-                    fit_evidence(cells, _after(p, n), folder, limit=limit(n, cells)) for n in CURVES
-                ),
+                tuple(gather(cells, _after(p, n), folder, limit=limit(n, cells)) for n in CURVES),
             )
             for p in range(n_passes)
         )

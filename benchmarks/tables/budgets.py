@@ -5,7 +5,7 @@ from pathlib import Path
 
 from benchmarks.cells import Cell
 from benchmarks.published import published
-from benchmarks.tables.grid import Column, Grid, Row, fit_evidence, score
+from benchmarks.tables.grid import Column, Grid, Row, gather, score
 from benchmarks.tables.limits import limit
 from benchmarks.tables.table import RATIOS, Size, Table, label
 
@@ -47,7 +47,7 @@ def grids(size: Size, folder: Path) -> list[Grid]:
         where = {"method": METHODS[method], "mechanism": "mcar", "ratio": ratio}
         cell = _cells(size, ratio, method)
         shown = tuple(
-            fit_evidence(
+            gather(
                 cell,
                 score(name),
                 folder,

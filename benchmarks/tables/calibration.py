@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from benchmarks.cells import Cell, read
-from benchmarks.tables.grid import Column, Grid, Row, fit_evidence, score
+from benchmarks.tables.grid import Column, Grid, Row, gather, score
 from benchmarks.tables.limits import limit
 from benchmarks.tables.real_tables import WORLDS, real_cells
 from benchmarks.tables.table import MECHANISMS, Size, Table
@@ -35,7 +35,7 @@ def grids(size: Size, folder: Path) -> list[Grid]:
     rows = tuple(
         Row(
             (name,),
-            tuple(fit_evidence(panel, score(n), folder, limit=limit(n, panel)) for n in COLUMNS),
+            tuple(gather(panel, score(n), folder, limit=limit(n, panel)) for n in COLUMNS),
         )
         for name, panel in _panels(size).items()
     )

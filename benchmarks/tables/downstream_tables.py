@@ -8,7 +8,7 @@ from pathlib import Path
 from benchmarks.cells import NETWORK, OUTCOMES, TARGETS, TRUTH, Cell, Result
 from benchmarks.published import published
 from benchmarks.tables import stays
-from benchmarks.tables.grid import Column, Grid, Row, fit_evidence
+from benchmarks.tables.grid import Column, Grid, Row, gather
 from benchmarks.tables.stays import CellsOf
 from benchmarks.tables.table import RATIOS, Size, Table, label
 
@@ -50,7 +50,7 @@ def grid_of(
         cells = cells_of(method, RATIOS[0] if method == TRUTH else ratio)
         where = {"method": method, "target": target, "ratio": ratio}
         shown = tuple(
-            fit_evidence(cells, downstream_score(target, m), folder, published(table, m, **where))
+            gather(cells, downstream_score(target, m), folder, published(table, m, **where))
             for m in MEASURES
         )
         name = "true table" if method == TRUTH else label(method)

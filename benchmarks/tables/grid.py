@@ -230,7 +230,7 @@ def number_text(value: float | None, digits: int) -> str:
     return NOTHING if value is None or np.isnan(value) else f"{value:.{digits}f}"
 
 
-def fit_evidence(
+def gather(
     cells: Iterable[Cell],
     get: Get,
     folder: Path,

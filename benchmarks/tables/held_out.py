@@ -5,7 +5,7 @@ from itertools import product
 from pathlib import Path
 
 from benchmarks.cells import Cell
-from benchmarks.tables.grid import Column, Grid, Row, fit_evidence, score
+from benchmarks.tables.grid import Column, Grid, Row, gather, score
 from benchmarks.tables.limits import limit
 from benchmarks.tables.table import MECHANISMS, RATIOS, Size, Table
 
@@ -28,7 +28,7 @@ def grids(size: Size, folder: Path) -> list[Grid]:
     for place in product(MECHANISMS, RATIOS):
         seen, unseen = size.network(METHOD, *place), _cells(size, *place)
         shown = tuple(
-            fit_evidence(cells, score(name), folder, limit=limit(name, cells))
+            gather(cells, score(name), folder, limit=limit(name, cells))
             for name, cells in product(MEASURES, (seen, unseen))
         )
         rows.append(Row((place[0].upper(), str(place[1])), shown))

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from benchmarks.cells import Cell
 from benchmarks.published import published, published_with_spread
-from benchmarks.tables.grid import Column, Grid, Row, fit_evidence, score
+from benchmarks.tables.grid import Column, Grid, Row, gather, score
 from benchmarks.tables.limits import LIMIT, limit_row
 from benchmarks.tables.table import MECHANISMS, RATIOS, Size, Table, label
 
@@ -27,7 +27,7 @@ def recall_and_precision(size: Size, folder: Path) -> list[Grid]:
             cells = size.network(method, "mcar", ratio)
             where = {"method": method, "mechanism": "mcar", "ratio": ratio}
             shown = tuple(
-                fit_evidence(cells, score(n), folder, **published_with_spread(NAME, n, **where))
+                gather(cells, score(n), folder, **published_with_spread(NAME, n, **where))
                 for n in names
             )
             rows.append(Row((str(ratio), label(method)), shown, group=str(ratio)))
@@ -53,7 +53,7 @@ def all_mechanisms(size: Size, folder: Path) -> list[Grid]:
             cells = size.network(method, m, r)
             where = {"method": method, "mechanism": m, "ratio": r}
             shown = tuple(
-                fit_evidence(cells, score(n), folder, published("all_mechanisms", n, **where))
+                gather(cells, score(n), folder, published("all_mechanisms", n, **where))
                 for n in names
             )
             rows.append(Row((m.upper(), str(r), label(method)), shown, group=f"{m}{r}"))

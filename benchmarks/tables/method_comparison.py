@@ -19,7 +19,7 @@ from benchmarks.tables.grid import (
     Grid,
     Row,
     Shown,
-    fit_evidence,
+    gather,
     number_text,
     score,
 )
@@ -69,7 +69,7 @@ def _grid(size: Size, folder: Path, ours: str, theirs: str, title: str, column: 
         Row(
             (label(method),),
             tuple(
-                fit_evidence(
+                gather(
                     size.network(method, m, r),
                     score(ours),
                     folder,
@@ -112,7 +112,7 @@ def _over_the_next(
     """
 
     def of(method: str) -> Shown:
-        return fit_evidence(size.network(method, mechanism, ratio), score(measure), folder)
+        return gather(size.network(method, mechanism, ratio), score(measure), folder)
 
     ours = of(OURS)
     by_method = {method: of(method) for method in METHODS if method != OURS}
@@ -169,7 +169,7 @@ def _curves(
     def means(method: str) -> NDArray[np.float64]:
         """Where all seeds are there: worlds differ more than methods."""
         cells = (size.network(method, mechanism, ratio) for ratio in RATIOS)
-        shown = [fit_evidence(seeds, score(measure), folder) for seeds in cells]
+        shown = [gather(seeds, score(measure), folder) for seeds in cells]
         return _numbers(s.mean if len(s.ours) == s.n_wanted else None for s in shown)
 
     filling = np.array([means(m) for m in METHODS if not REGISTRY[m].selective])
@@ -204,7 +204,7 @@ def readme_table(size: Size, folder: Path) -> str:
         parts = [f"{ratio}%", NOTHING if theirs is None else rounded(theirs, 1)]
         cells = size.network(OURS, "mcar", ratio)
         for measure in ("acc", "acc_discrete"):
-            ours = fit_evidence(cells, score(measure), folder)
+            ours = gather(cells, score(measure), folder)
             whole = ours.mean if len(ours.ours) == ours.n_wanted else None
             parts += [number_text(whole, 1), number_text(limit(measure, cells), 1)]
         lines.append(f"| {' | '.join(parts)} |\n")

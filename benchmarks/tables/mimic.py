@@ -7,7 +7,7 @@ from pathlib import Path
 from benchmarks.cells import Cell
 from benchmarks.published import published_with_spread
 from benchmarks.tables import stays
-from benchmarks.tables.grid import Column, Grid, Row, fit_evidence, score
+from benchmarks.tables.grid import Column, Grid, Row, gather, score
 from benchmarks.tables.table import RATIOS, Size, Table, label
 
 TABLE, MM = "mimic_comparison", "mimic_recall_precision"
@@ -33,7 +33,7 @@ def _grid(
     for ratio, method in product(RATIOS, methods):
         where = {"method": method, "mechanism": "mcar", "ratio": ratio}
         shown = tuple(
-            fit_evidence(
+            gather(
                 cells_of(method, ratio),
                 score(m),
                 folder,

@@ -5,7 +5,7 @@ from itertools import product
 from pathlib import Path
 
 from benchmarks.cells import Cell
-from benchmarks.tables.grid import NOTHING, Column, Grid, Row, fit_evidence, number_text, score
+from benchmarks.tables.grid import NOTHING, Column, Grid, Row, gather, number_text, score
 from benchmarks.tables.table import Size, Table, label
 
 CENSUS = "kdd-census-1994"
@@ -64,7 +64,7 @@ def grids(size: Size, folder: Path) -> list[Grid]:
             Row(
                 (label(method),),
                 tuple(
-                    fit_evidence(real_cells(size, method, w, r), score(name), folder)
+                    gather(real_cells(size, method, w, r), score(name), folder)
                     for w, r in product(WORLDS, RATIOS)
                 ),
             )
@@ -104,8 +104,7 @@ def _means(size: Size, world: str, name: str, folder: Path) -> dict[str, float]:
     """At the higher ratio, of the methods that have every seed but the first, which was in view."""
     later = replace(size, few_seeds=size.few_seeds[1:] or size.few_seeds)
     found = {
-        m: fit_evidence(real_cells(later, m, world, RATIOS[-1]), score(name), folder)
-        for m in METHODS
+        m: gather(real_cells(later, m, world, RATIOS[-1]), score(name), folder) for m in METHODS
     }
     return {
         method: shown.mean

@@ -9,7 +9,7 @@ import numpy as np
 from benchmarks.cells import NETWORK, TARGETS, Cell
 from benchmarks.published import published
 from benchmarks.tables.downstream_tables import downstream_score
-from benchmarks.tables.grid import Column, Get, Grid, Row, Shown, fit_evidence, score
+from benchmarks.tables.grid import Column, Get, Grid, Row, Shown, gather, score
 from benchmarks.tables.table import MECHANISMS, RATIOS, Size, Table, label
 
 METHODS = ("mean_mode", "missforest", "cmae", "diffputer", "diffjoint_paper")
@@ -53,7 +53,7 @@ def _row(size: Size, folder: Path, method: str, measure: str) -> Row | None:
     places = [place for place in _places(size, method, measure) if place[-1] is not None]
     if not places:
         return None
-    shown = [fit_evidence(cells, get, folder, known) for cells, get, known in places]
+    shown = [gather(cells, get, folder, known) for cells, get, known in places]
     both = [s for s in shown if s.mean is not None]
     seeds = f"{sum(len(s.ours) for s in both)} of {sum(s.n_wanted for s in shown)}"
     heads = (label(method), MEASURES[measure], f"{len(both)} of {len(places)}", seeds)

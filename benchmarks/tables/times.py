@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from benchmarks.cells import Cell, Result
 from benchmarks.methods import METHODS as REGISTRY
-from benchmarks.tables.grid import Column, Grid, Row, fit_evidence
+from benchmarks.tables.grid import Column, Grid, Row, gather
 from benchmarks.tables.method_comparison import METHODS as COMPARED
 from benchmarks.tables.real_tables import METHODS as ON_REAL_TABLES
 from benchmarks.tables.real_tables import WORLDS, real_cells
@@ -54,7 +54,7 @@ def grids(size: Size, folder: Path) -> list[Grid]:
     rows = tuple(
         Row(
             (_starred(method),),
-            tuple(fit_evidence(cells_of(method), _seconds, folder) for cells_of in panels.values()),
+            tuple(gather(cells_of(method), _seconds, folder) for cells_of in panels.values()),
         )
         for method in (*METHODS, *ALONE)
     )
@@ -71,7 +71,7 @@ def _starred(method: str) -> str:
 def draw(size: Size, folder: Path, path: Path) -> None:
     """Seconds on the network, on a logarithmic scale."""
     of = _panels(size)["network"]
-    found = {m: fit_evidence(of(m), _seconds, folder).mean for m in (*METHODS, *ALONE)}
+    found = {m: gather(of(m), _seconds, folder).mean for m in (*METHODS, *ALONE)}
     known = sorted((s, _starred(m)) for m, s in found.items() if s is not None)
     figure = Figure(figsize=(7, 0.6 + 0.32 * max(1, len(known))), layout="constrained")
     axes = figure.add_subplot(xscale="log")

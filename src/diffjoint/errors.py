@@ -19,7 +19,7 @@ NO_VALUE: Any = object()
 """Says that a parameter is named without a value."""
 
 Shown = Callable[[str, Any], str]
-"""How a front end writes a parameter, given its name and its value (``NO_VALUE`` if none is said)."""
+"""How a front end writes a parameter, given its name and its value (or ``NO_VALUE``)."""
 
 
 def option(name: str, value: Any = NO_VALUE) -> str:

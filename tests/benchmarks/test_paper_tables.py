@@ -31,7 +31,7 @@ from benchmarks.tables import (
     stays,
     times,
 )
-from benchmarks.tables.grid import Column, Grid, Row, Shown, fit_evidence, ours_text, score
+from benchmarks.tables.grid import Column, Grid, Row, Shown, gather, ours_text, score
 from benchmarks.tables.limits import limit
 
 from benchmarks import bayes_limit, cells, downstream, paper
@@ -611,7 +611,7 @@ def test_a_score_that_a_result_lacks_is_shown_as_none(tmp_path):
     path = tmp_path / cell.path
     path.parent.mkdir(parents=True)
     path.write_text(json.dumps({"status": "done", "scores": {}}))
-    assert ours_text(fit_evidence([cell], score("auc"), tmp_path), 1) == "-"
+    assert ours_text(gather([cell], score("auc"), tmp_path), 1) == "-"
 
 
 def test_tables_that_are_not_here_are_not_run(monkeypatch, tmp_path):
