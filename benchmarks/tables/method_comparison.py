@@ -13,16 +13,7 @@ from scipy.stats import sem
 from benchmarks.cells import Cell
 from benchmarks.methods import METHODS as REGISTRY
 from benchmarks.published import published, rounded
-from benchmarks.tables.grid import (
-    NOTHING,
-    Column,
-    Grid,
-    Row,
-    Shown,
-    gather,
-    number_text,
-    score,
-)
+from benchmarks.tables.grid import NOTHING, Column, Grid, Row, Shown, gather, number_text, score
 from benchmarks.tables.limits import LIMIT, limit, limit_row
 from benchmarks.tables.table import MECHANISMS, RATIOS, Size, Table, label
 
