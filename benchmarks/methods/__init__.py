@@ -75,7 +75,7 @@ METHODS: dict[str, Entry] = {
         lambda kinds: RoundRobin(kinds, boosted(100), n_rounds=3),
     ),
     "boosted_gaps": Entry(
-        "boosted trees, one round",
+        "boosted trees in one round",
         "the same boosting in one round, missing cells of other columns left to the trees",
         lambda kinds: GapsAsTheyAre(kinds, boosted(100)),
     ),
