@@ -22,11 +22,19 @@ import pandas as pd
 
 from benchmarks.bayes_limit import MECHANISMS, RATIOS
 from benchmarks.kept import measure_missing
-from benchmarks.pages import README, show_in
+from benchmarks.pages import (
+    README,
+    RESULTS_PAGE,
+    Blocks,
+    from_csv,
+    result_page,
+    show,
+)
 from diffjoint import find_mm_columns
 from diffjoint.simulate import World, make_mechanism, make_world
 
 FOLDER = Path(__file__).parent / "results"
+RESULTS = FOLDER / "auto.csv"
 SEEDS = range(20)
 NETWORK = "bayesian-network"
 LOSS_ONLY = (NETWORK, "correlated", "telco-churn", "thyroid-disease", "acs-2018-wyoming")
@@ -50,7 +58,14 @@ LIFE = ("own-rates", "break-off", "blocks", "propensity", "survey")
 LIFE_RATIOS = (10, 30)
 FEW_MEANINGFUL = 0.02
 """Share of meaningful cells below which a column of a survey may be named or not."""
-PARTS = ("network", "losses", "life", "tables", "surveys")
+PARTS = {
+    "network": "the network",
+    "losses": "only lost cells: nothing to name",
+    "life": "only lost cells, lost as in life: nothing to name",
+    "tables": "tables with known labels",
+    "surveys": "surveys whose cells got lost in life",
+}
+"""By name, and what the short table calls them."""
 KEYS = ["part", "world", "mechanism", "ratio", "seed"]
 Cell = tuple[str, str, str, int, int]
 
@@ -153,11 +168,11 @@ def table_of(results: pd.DataFrame) -> str:
     """Network and losses by mechanism and ratio, then one line per table."""
     right = (results["missed"] == "") & (results["wrong"] == "")
     lines = [
-        "| tables | mechanism | ratio | right in | named too little | named too much |\n",
+        "| tables | mechanism | ratio | right in | columns left out in | named wrongly in |\n",
         "| --- | --- | --- | --- | --- | --- |\n",
     ]
     for part, mechanism, ratio in (
-        *product(PARTS[:2], MECHANISMS, RATIOS),
+        *product(("network", "losses"), MECHANISMS, RATIOS),
         *product(("life",), LIFE, LIFE_RATIOS),
     ):
         at = results[
@@ -189,13 +204,37 @@ def sentence(results: pd.DataFrame) -> str:
     right = (results["missed"] == "") & (results["wrong"] == "")
     (found, n), (none, n_lossy) = (
         (right[results["part"] == part].sum(), (results["part"] == part).sum())
-        for part in PARTS[:2]
+        for part in ("network", "losses")
     )
     return (
         f'Columns need not be named: `mm_columns="auto"` found exactly the network\'s three in '
         f"{found} of {n} tables,\nand none in {none} of {n_lossy} tables whose cells were only "
         "lost.\n"
     )
+
+
+def summary(results: pd.DataFrame) -> str:
+    """Return how many tables of each part are right, in a line each."""
+    right = (results["missed"] == "") & (results["wrong"] == "")
+    lines = [
+        "| tables | all right in | columns found | columns named wrongly |\n",
+        "| --- | --- | --- | --- |\n",
+    ]
+    for part, about in PARTS.items():
+        here = results[results["part"] == part]
+        n_wrong = sum(len(names.split("; ")) for names in here["wrong"] if names)
+        lines.append(
+            f"| {about} | {right[here.index].sum()} of {len(here)} | {here['n_named'].sum()} of "
+            f"{here['n_mm'].sum()} | {n_wrong} |\n"
+        )
+    return "".join(lines)
+
+
+BLOCKS: Blocks = {
+    (result_page("found-columns"), "auto"): from_csv(RESULTS, table_of, keep_default_na=False),
+    (RESULTS_PAGE, "auto"): from_csv(RESULTS, summary, keep_default_na=False),
+    (README, "auto"): from_csv(RESULTS, sentence, keep_default_na=False),
+}
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -207,11 +246,9 @@ def main(arguments: list[str] | None = None) -> None:
     seeds = range(1) if options.quick else SEEDS
     wanted = [c for p in PARTS if options.only in (None, p) for c in cells(p, seeds)]
     results = run(wanted, options.results / "auto.csv", 1_000 if options.quick else None)
-    table = table_of(results)
     if options.results == FOLDER:
-        show_in("auto", table)
-        show_in("auto", sentence(results), README)
-    print(table)
+        show(BLOCKS)
+    print(table_of(results))
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from typing import Any
 
 import pandas as pd
 
-from benchmarks.pages import quick_path, show_in, write
+from benchmarks.pages import Blocks, from_csv, quick_path, result_page, show, write
 from benchmarks.published import published
 from diffjoint.metrics import lost_errors, mm_scores, token_accuracy
 from diffjoint.simulate import bayes_posterior, bayesian_network
@@ -118,6 +118,12 @@ def _table(heads: list[str], lines: list[list[str]]) -> str:
     return "".join(f"| {' | '.join(row)} |\n" for row in rows)
 
 
+BLOCKS: Blocks = {
+    (result_page("limit"), "bayes_limit"): from_csv(RESULTS, markdown),
+    (result_page("limit"), "bayes_limit_life"): from_csv(ON_LIFE, life_markdown),
+}
+
+
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--life", action="store_true", help="losses of life, in their own file")
@@ -137,7 +143,7 @@ def main(arguments: list[str] | None = None) -> None:
             measure_all(product(MECHANISMS, RATIOS, HELD_OUT), sizes, ON_HELD_OUT)
         made = markdown(pd.read_csv(path))
     if path == full:
-        show_in("bayes_limit_life" if options.life else "bayes_limit", made)
+        show(BLOCKS)
     print(made)
 
 

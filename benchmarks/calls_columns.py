@@ -1,4 +1,4 @@
-"""Whether calls are worth having in every column: beside "all are meaningful" and "none is".
+"""Whether calls help in every column: beside "all are meaningful" and "none is".
 
     python -m benchmarks.calls_columns                   # real tables, 10 and 30% lost at random
     python -m benchmarks.calls_columns --only thyroid-disease
@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from benchmarks.calls import FOLDER, TABLES, calls_on_test
+from benchmarks.calls import FOLDER, PAGE, TABLES, calls_on_test
 from benchmarks.kept import measure_missing
-from benchmarks.pages import show_in
+from benchmarks.pages import Blocks, from_csv, show
 from diffjoint.simulate import World, make_world
 
 KEYS = ["world", "ratio"]
@@ -27,6 +27,7 @@ CELLS = list(product((name for name, _ in TABLES), (10, 30)))
 CLEARLY = -3.0
 """Standard errors below which a column is clearly worse off than with one answer for all."""
 N_WORST = 5
+RESULTS = FOLDER / "calls_columns.csv"
 
 
 def compare(world: World) -> list[dict[str, Any]]:
@@ -86,14 +87,16 @@ def columns_table(results: pd.DataFrame) -> str:
             f"{start} {len(here)} | {(here['z'] < 0).sum()} | {(here['z'] < CLEARLY).sum()} | "
             f"{_gain(here).mean():+.1f} |\n"
         )
-    return "".join(lines) + _worst_table(results[results["z"] < 0])
+    n_clearly = int((results["z"] < CLEARLY).sum())
+    total = f"\nClearly below the better answer: {n_clearly} of {len(results)} columns.\n"
+    return "".join([*lines, total, _worst_table(results[results["z"] < 0])])
 
 
 def _worst_table(below: pd.DataFrame) -> str:
     if below.empty:
         return "\nNo column is below.\n"
     lines = [
-        "\nThe lowest, by z:\n\n",
+        "\nThe columns farthest below, by z:\n\n",
         "| table | ratio | column | missing cells | calls | all | none | z |\n",
         "| --- | --- | --- | --- | --- | --- | --- | --- |\n",
     ]
@@ -111,6 +114,9 @@ def _gain(results: pd.DataFrame) -> pd.Series:
     return results["calls"] - results[["all_meaningful", "none_meaningful"]].max(axis=1)
 
 
+BLOCKS: Blocks = {(PAGE, "calls_columns"): from_csv(RESULTS, columns_table)}
+
+
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="the network alone, few rows")
@@ -120,10 +126,9 @@ def main(arguments: list[str] | None = None) -> None:
     cells = [("bayesian-network", 10)] if options.quick else CELLS
     chosen = [cell for cell in cells if options.only in (None, cell[0])]
     results = run(chosen, options.results, 3_000 if options.quick else None)
-    table = columns_table(results)
     if options.results == FOLDER:
-        show_in("calls_columns", table)
-    print(table)
+        show(BLOCKS)
+    print(columns_table(results))
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from scipy.stats import norm
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
 from benchmarks.bayes_limit import MECHANISMS, RATIOS
-from benchmarks.pages import show_in, write
+from benchmarks.pages import Blocks, from_csv, result_page, show, write
 from diffjoint.simulate import Posterior, World, bayes_posterior, bayesian_network
 
 RESULTS = Path(__file__).parent / "results" / "check_limit.csv"
@@ -133,6 +133,9 @@ def markdown(results: pd.DataFrame) -> str:
     return "".join(lines)
 
 
+BLOCKS: Blocks = {(result_page("limit"), "check_limit"): from_csv(RESULTS, markdown)}
+
+
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="few rows")
@@ -143,7 +146,7 @@ def main(arguments: list[str] | None = None) -> None:
     write(options.results, results.round(6).to_csv(index=False))
     made = markdown(pd.read_csv(options.results))
     if options.results == RESULTS:
-        show_in("check_limit", made)
+        show(BLOCKS)
     print(made)
 
 

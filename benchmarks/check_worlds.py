@@ -20,7 +20,7 @@ from benchmarks.bayes_limit import MECHANISMS, RATIOS
 from benchmarks.cells import NETWORK, scores_of
 from benchmarks.kept import Line, measure_missing
 from benchmarks.methods.simple import MeanMode
-from benchmarks.pages import quick_path, show_in
+from benchmarks.pages import Blocks, from_csv, quick_path, result_page, show
 from benchmarks.published import published, rounded
 from diffjoint.simulate import make_world
 
@@ -165,6 +165,9 @@ def _drivers(results: pd.DataFrame, losses: str) -> dict[int, str]:
     return dict(zip(there["seed"], there["drivers"], strict=True))
 
 
+BLOCKS: Blocks = {(result_page("paper"), "check_worlds"): from_csv(RESULTS, table_of)}
+
+
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
@@ -176,7 +179,7 @@ def main(arguments: list[str] | None = None) -> None:
     path = options.results or (quick_path(RESULTS) if options.quick else RESULTS)
     table = table_of(run(seeds, path, rows))
     if path == RESULTS:
-        show_in("check_worlds", table)
+        show(BLOCKS)
     print(table)
 
 

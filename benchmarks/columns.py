@@ -26,7 +26,16 @@ from joblib.externals.loky import get_reusable_executor
 from matplotlib.figure import Figure
 
 from benchmarks.kept import measure_missing, read_kept
-from benchmarks.pages import DOCS, ROOT, show_in
+from benchmarks.pages import (
+    DOCS,
+    RESULTS_PAGE,
+    ROOT,
+    Blocks,
+    from_csv,
+    paragraph,
+    result_page,
+    show,
+)
 from diffjoint import SelectiveImputer
 
 RESULTS = Path(__file__).parent / "results" / "columns.csv"
@@ -136,12 +145,33 @@ def section(results: pd.DataFrame) -> str:
             f"{auto['seconds']:.1f} | {auto['columns_found']:.0f} of {int(str(n_columns)) // 2} | "
             f"{auto['columns_named_wrongly']:.0f} |\n"
         )
-    growth = ", ".join(f"{exponent(results, search):.2f} ({search})" for search in (NAMED, AUTO))
-    threads = results["threads"].iloc[0]
+    return "".join(lines) + "\n" + paragraph(f"{_size(results)}. {_growth(results)}")
+
+
+def sentence(results: pd.DataFrame) -> str:
+    """Return how long the fewest and the most columns take, and how that grows."""
+    named = results[results["search"] == NAMED].sort_values("columns")
+    few, many = named.iloc[0], named.iloc[-1]
+    return paragraph(
+        f"On {_size(results)}, a fit takes {few['seconds']:.0f} s with {few['columns']} columns "
+        f"and {many['seconds']:.0f} s with {many['columns']}, half of them searched. "
+        + _growth(results)
+    )
+
+
+def _size(results: pd.DataFrame) -> str:
+    return f"{results['rows'].iloc[0]:,} rows, {results['threads'].iloc[0]} threads"
+
+
+def _growth(results: pd.DataFrame) -> str:
+    """How processor time grows with the columns."""
+    powers = " and ".join(
+        f"{exponent(results, search):.2f} (searched columns {how})"
+        for search, how in ((NAMED, "named"), (AUTO, "found"))
+    )
     return (
-        "".join(lines)
-        + f"\n{results['rows'].iloc[0]:,} rows, {threads} threads. From the fewest columns to the "
-        f"most, processor time grows with the columns to the power of {growth}.\n"
+        "From the fewest columns to the most, processor time grows with their number to the power "
+        f"of {powers}."
     )
 
 
@@ -159,6 +189,12 @@ def plot(results: pd.DataFrame, path: Path) -> None:
     axes.legend()
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path)
+
+
+BLOCKS: Blocks = {
+    (result_page("speed"), "speed_columns"): from_csv(RESULTS, section),
+    (RESULTS_PAGE, "speed_columns"): from_csv(RESULTS, sentence),
+}
 
 
 def _processor_seconds() -> float:
@@ -185,7 +221,7 @@ def main(arguments: list[str] | None = None) -> None:
     results = read_kept(options.results, KEYS)
     plot(results, options.picture)
     if options.results == RESULTS and not options.quick:
-        show_in("speed_columns", section(results))
+        show(BLOCKS)
     print(section(results))
 
 

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 import statsmodels.api as sm
 
-from benchmarks.pages import USING, show_in, write
+from benchmarks.pages import RESULTS_PAGE, USING, Blocks, from_csv, result_page, show, write
 from diffjoint import Pooled, SelectiveImputer, pool
 
 RESULTS = Path(__file__).parent / "results" / "coverage.csv"
@@ -133,7 +133,8 @@ def summary(results: pd.DataFrame) -> pd.DataFrame:
 def markdown(results: pd.DataFrame) -> str:
     """The summary as a table of a page."""
     lines = [
-        "| losses | regression on | coefficient | covered | bias | said error | found error |\n",
+        "| losses | regression on | coefficient | covered | bias | standard error, claimed "
+        "| found |\n",
         "| --- | --- | --- | --- | --- | --- | --- |\n",
     ]
     for row in summary(results).reset_index().to_dict("records"):
@@ -154,6 +155,13 @@ def sentence(results: pd.DataFrame) -> str:
     )
 
 
+BLOCKS: Blocks = {
+    (result_page("draws"), "coverage"): from_csv(RESULTS, markdown),
+    (RESULTS_PAGE, "coverage"): from_csv(RESULTS, sentence),
+    (USING, "coverage"): from_csv(RESULTS, sentence),
+}
+
+
 def main(arguments: list[str] | None = None) -> None:
     """Measure and write the results."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
@@ -168,11 +176,9 @@ def main(arguments: list[str] | None = None) -> None:
         records = measure(asked.worlds, N_ROWS, N_DRAWS, asked.mechanisms)
     results = pd.DataFrame(records)
     write(asked.results, results.round(6).to_csv(index=False))
-    made = markdown(pd.read_csv(asked.results))
     if asked.results == RESULTS:
-        show_in("coverage", made)
-        show_in("coverage", sentence(pd.read_csv(asked.results)), USING)
-    print(made)
+        show(BLOCKS)
+    print(markdown(pd.read_csv(asked.results)))
 
 
 if __name__ == "__main__":

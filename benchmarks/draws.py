@@ -22,7 +22,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from benchmarks.kept import measure_missing
-from benchmarks.pages import show_in
+from benchmarks.pages import RESULTS_PAGE, Blocks, from_csv, result_page, show
 from diffjoint import SelectiveImputer
 from diffjoint.simulate import World, make_world
 
@@ -165,7 +165,7 @@ def draws_table(results: pd.DataFrame) -> str:
     """One line per column of each world, means over seeds; then how many intervals hold."""
     lines = [
         "| table | lost | column | lost cells | inside 80% intervals | gap of level frequencies | "
-        "gap of mask frequencies | other by draw | by seed |\n"
+        "gap of mask frequencies | differs by draw | differs by seed |\n"
         "| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n"
     ]
     for world, ratio in PLACES:
@@ -179,6 +179,32 @@ def draws_table(results: pd.DataFrame) -> str:
                 f"{_mean_and_ends(of_seeds['coverage'])} | {' | '.join(said)} |\n"
             )
     return "".join(lines) + "\n" + _within(results)
+
+
+def summary(results: pd.DataFrame) -> str:
+    """Return the columns of each table in a line: ends over columns; then how many intervals hold.
+
+    Seeds are averaged first, so that ends are those of columns, not of seeds.
+    """
+    heads = ["inside 80% intervals", "gap of level frequencies", "gap of mask frequencies"]
+    lines = [f"| table | lost | {' | '.join(heads)} |\n", f"|{' --- |' * (2 + len(heads))}\n"]
+    parts = {"coverage": 1, "frequency_gap": 3, "mask_gap": 3}
+    for world, ratio in PLACES:
+        here = results[(results["world"] == world) & (results["ratio"] == ratio)]
+        if here.empty:
+            lines.append(f"| {world} | {ratio}% | not run | | |\n")
+            continue
+        means = here.groupby("column")[list(parts)].mean()
+        said = [_ends(means[part], digits) for part, digits in parts.items()]
+        lines.append(f"| {world} | {ratio}% | {' | '.join(said)} |\n")
+    return "".join(lines) + "\n" + _within(results)
+
+
+def _ends(numbers: "pd.Series[float]", digits: int) -> str:
+    """The least and the most of some columns."""
+    if numbers.isna().all():
+        return "-"
+    return f"{numbers.min():.{digits}f} to {numbers.max():.{digits}f}"
 
 
 def _mean(numbers: "pd.Series[float]", digits: int) -> str:
@@ -199,8 +225,14 @@ def _within(results: pd.DataFrame) -> str:
     )
     return (
         f"Within {NEAR} points of {100 * INSIDE:.0f}%: {near} of {len(together)} columns of "
-        f"numbers over their seeds, {alone} of {len(numbers)} in single seeds.\n"
+        f"numbers, averaged over their seeds; {alone} of {len(numbers)} in single seeds.\n"
     )
+
+
+BLOCKS: Blocks = {
+    (result_page("draws"), "draws"): from_csv(RESULTS, draws_table),
+    (RESULTS_PAGE, "draws"): from_csv(RESULTS, summary),
+}
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -212,10 +244,9 @@ def main(arguments: list[str] | None = None) -> None:
         results = run([("bayesian-network", 30, 0)], options.results, 1_500, max_epochs=10)
     else:
         results = run(CELLS, options.results, None)
-    table = draws_table(results)
     if options.results == RESULTS:
-        show_in("draws", table)
-    print(table)
+        show(BLOCKS)
+    print(draws_table(results))
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ limit. As in benchmarks.calls, the diffusion model is trained as little as it ca
 world, mechanism, ratio, seed and method; results that are there are kept.
 """
 
-import textwrap
+from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 from itertools import product
@@ -32,9 +32,10 @@ from benchmarks.lost import (
     parse,
     results_at,
 )
-from benchmarks.pages import show_in
+from benchmarks.pages import RESULTS_PAGE, Blocks, from_file, paragraph, result_page, show
 
 NAME = "life_losses"
+RESULTS = FOLDER / f"{NAME}.csv"
 LIMITS = "bayes_limit_life.csv"
 LIMIT_KEYS = ["mechanism", "ratio", "seed"]
 NETWORK = "bayesian-network"
@@ -58,6 +59,8 @@ SHARES = {
 }
 CLOSE = 3.0
 """How many points below the taught classifier's AUC, or the limit's ACC, is near enough."""
+Gaps = dict[tuple[str, str, int, str], float]
+"""By table, mechanism, ratio and score."""
 
 
 def places(methods: Sequence[str]) -> list[Place]:
@@ -94,38 +97,57 @@ def network_table(results: pd.DataFrame, limits: pd.DataFrame) -> str:
     """One line per mechanism and ratio: means over seeds, the limit on the same worlds beside."""
     lines = ["| mechanism | ratio | ACC | AUC |\n", "| --- | --- | --- | --- |\n"]
     for mechanism, ratio in product(MECHANISMS, RATIOS):
-        start = f"| {mechanism} | {ratio} |"
-        place = {"world": NETWORK, "mechanism": mechanism, "ratio": ratio}
-        ours = results_at(results, **place, method=DIFFJOINT)
-        if ours is None:
-            lines.append(f"{start} {NOT_RUN} | |\n")
-            continue
-        best = _limit_of(limits, ours)
-        lines.append(
-            f"{start} {_mean(ours, 'acc')} ({_mean(best, 'ACC')}) | "
-            f"{_mean(ours, 'auc')} ({_mean(best, 'AUC')}) |\n"
-        )
+        scores = _network_scores(results, limits, mechanism, ratio)
+        lines.append(f"| {mechanism} | {ratio} | {' | '.join(scores)} |\n")
     return "".join(lines)
 
 
+def _network_scores(
+    results: pd.DataFrame, limits: pd.DataFrame, mechanism: str, ratio: int
+) -> tuple[str, str]:
+    """ACC and AUC on the network, the limit in brackets."""
+    place = {"world": NETWORK, "mechanism": mechanism, "ratio": ratio}
+    ours = results_at(results, **place, method=DIFFJOINT)
+    if ours is None:
+        return NOT_RUN, ""
+    best = _limit_of(limits, ours)
+    acc, auc = (f"{_mean(ours, m)} ({_mean(best, m.upper())})" for m in ("acc", "auc"))
+    return acc, auc
+
+
 def notes(results: pd.DataFrame, limits: pd.DataFrame) -> str:
-    """Where a score is farther below than it should be, in words; nothing before both were run."""
-    compared, farther = 0, []
+    """Which scores are farther below than they should be; nothing before both were run."""
+    gaps = _all_gaps(results, limits)
+    far = {place: gap for place, gap in gaps.items() if gap > CLOSE}
+    if not gaps:
+        return ""
+    said = "\n" + paragraph(_how_many(gaps, far))
+    if not far:
+        return said
+    lines = [
+        "| table | mechanism | ratio | score | points below |\n| --- | --- | --- | --- | --- |\n",
+        *(f"| {' | '.join(map(str, place))} | {gap:.1f} |\n" for place, gap in far.items()),
+    ]
+    return "".join([said, "\n", *lines])
+
+
+def _how_many(gaps: Gaps, far: Gaps) -> str:
+    """How many comparisons there are, and how many scores are far below."""
+    return (
+        f"{len(far)} of {len(gaps)} scores are more than {CLOSE:g} points below what they are "
+        "compared with: the taught classifier (both AUCs) or the limit (ACC)."
+    )
+
+
+def _all_gaps(results: pd.DataFrame, limits: pd.DataFrame) -> Gaps:
+    """How many points each score is below what it is compared with."""
+    found = {}
     for name, mechanism, ratio in product((*TABLES, NETWORK), MECHANISMS, RATIOS):
         place = {"world": name, "mechanism": mechanism, "ratio": ratio}
         ours = results_at(results, **place, method=DIFFJOINT)
         for what, gap in _gaps(results, limits, ours, place).items():
-            compared += 1
-            if gap > CLOSE:
-                farther.append(f"{what} on {name}, {mechanism} at {ratio}% ({gap:.1f})")
-    if not compared:
-        return ""
-    listed = f": {'; '.join(farther)}" if farther else ""
-    text = (
-        f"Of {compared} comparisons with the taught classifier (both AUCs) and with the limit "
-        f"(ACC), {len(farther)} are more than {CLOSE:g} points below{listed}."
-    )
-    return f"\n{textwrap.fill(text, 105)}\n"
+            found[name, mechanism, ratio, what] = gap
+    return found
 
 
 def _gaps(
@@ -161,10 +183,53 @@ def _mean(lines: pd.DataFrame | None, part: str) -> str:
 
 def section(folder: Path) -> str:
     """Both tables and what they come to, from the result files."""
-    results = read_kept(folder / f"{NAME}.csv", KEYS)
-    limits = read_kept(folder / LIMITS, LIMIT_KEYS)
+    results, limits = _read(folder)
     parts = (tables_table(results), network_table(results, limits))
     return "\n".join(parts) + notes(results, limits)
+
+
+def summary(folder: Path) -> str:
+    """Return the network's scores beside the limit, and what the comparisons come to."""
+    results, limits = _read(folder)
+    heads = [f"{score}, {ratio}% lost" for score, ratio in product(("ACC", "AUC"), RATIOS)]
+    lines = [f"| losses | {' | '.join(heads)} |\n", f"|{' --- |' * (1 + len(heads))}\n"]
+    for mechanism in MECHANISMS:
+        by_ratio = [_network_scores(results, limits, mechanism, ratio) for ratio in RATIOS]
+        parts = [scores[k] for k in range(2) for scores in by_ratio]
+        lines.append(f"| {mechanism} | {' | '.join(parts)} |\n")
+    gaps = _all_gaps(results, limits)
+    far = {place: gap for place, gap in gaps.items() if gap > CLOSE}
+    said = [_how_many(gaps, far), *_where(results, far)]
+    return "".join([*lines, "\n", paragraph(" ".join(said))])
+
+
+def _where(results: pd.DataFrame, far: Gaps) -> list[str]:
+    """On which tables scores are far below, where most, and where the default was not run."""
+    said = []
+    if far:
+        on = [f"{n} on {name}" for name, n in Counter(place[0] for place in far).items()]
+        name, mechanism, ratio, what = max(far, key=lambda place: far[place])
+        farthest = far[name, mechanism, ratio, what]
+        said = [
+            f"By table: {', '.join(on)}.",
+            f"The farthest is {farthest:.1f} points below: {what} on {name}, {mechanism} at "
+            f"{ratio}%.",
+        ]
+    not_run = [n for n in TABLES if results_at(results, world=n, method=DIFFJOINT) is None]
+    if not_run:
+        said.append(f"Not run: the default on {', '.join(not_run)}.")
+    return said
+
+
+def _read(folder: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Results, and the limits on the network."""
+    return read_kept(folder / f"{NAME}.csv", KEYS), read_kept(folder / LIMITS, LIMIT_KEYS)
+
+
+BLOCKS: Blocks = {
+    (result_page("losses-in-life"), NAME): from_file(RESULTS, lambda path: section(path.parent)),
+    (RESULTS_PAGE, NAME): from_file(RESULTS, lambda path: summary(path.parent)),
+}
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -178,7 +243,7 @@ def main(arguments: list[str] | None = None) -> None:
     measure_missing(chosen, KEYS, path, partial(measure, rows=rows), jobs=options.jobs)
     shown = section(options.results)
     if options.results == FOLDER and not options.quick:
-        show_in(NAME, shown)
+        show(BLOCKS)
     print(shown)
 
 

@@ -1,13 +1,38 @@
-"""Where results go: files written whole, and tables in their place in the documentation."""
+"""Where results go: files written whole, and blocks in their place in the documentation.
+
+A block is what a page shows between a mark, `<!-- name -->`, and the next `<!-- end -->`. Each
+benchmark lists its blocks in `BLOCKS`: the long tables on a page of their own in docs/results, what
+matters most of them under the same name on docs/results.md. `benchmarks.show` writes them all.
+"""
 
 import os
+import textwrap
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
+
+import pandas as pd
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 RESULTS_PAGE, USING = DOCS / "results.md", DOCS / "using.md"
 README = ROOT / "README.md"
 END = "<!-- end -->"
+NOT_RUN = "Not run yet.\n"
+
+Blocks = dict[tuple[Path, str], Callable[[], str]]
+"""By page and name: what makes the text."""
+
+
+def result_page(name: str) -> Path:
+    """Return the page of a group of long tables.
+
+    Examples
+    --------
+    >>> result_page("draws").relative_to(DOCS).as_posix()
+    'results/draws.md'
+    """
+    return DOCS / "results" / f"{name}.md"
 
 
 def write(path: Path, text: str) -> None:
@@ -28,14 +53,36 @@ def quick_path(results: Path) -> Path:
     return results.with_stem(f"{results.stem}-quick")
 
 
-def show_in(name: str, text: str, page: Path = RESULTS_PAGE) -> None:
+def paragraph(text: str) -> str:
+    """Break a text into lines; names with hyphens stay whole."""
+    return textwrap.fill(text, 100, break_on_hyphens=False, break_long_words=False) + "\n"
+
+
+def from_file(path: Path, make: Callable[[Path], str]) -> Callable[[], str]:
+    """Make a block's text from a result file, or say that there is none yet."""
+    return lambda: make(path) if path.exists() else NOT_RUN
+
+
+def from_csv(path: Path, make: Callable[[pd.DataFrame], str], **options: Any) -> Callable[[], str]:
+    """Make a block's text from the lines of a result file, read with some options."""
+    return from_file(path, lambda there: make(pd.read_csv(there, **options)))
+
+
+def show(blocks: Blocks, name: str | None = None) -> None:
+    """Write blocks to their pages: all of them, or those of one name."""
+    for (page, block), make in blocks.items():
+        if name in (None, block):
+            show_in(block, make(), page)
+
+
+def show_in(name: str, text: str, page: Path) -> None:
     """Put a text between its marks on a page."""
     before, _, after = _parts(name, page)
     write(page, before + text + after)
 
 
-def shown_in(name: str, page: Path = RESULTS_PAGE) -> str:
-    """The text between its marks on a page."""
+def shown_in(name: str, page: Path) -> str:
+    """Return the text between its marks on a page."""
     return _parts(name, page)[1]
 
 

@@ -6,8 +6,8 @@
     python -m benchmarks.paper --show                # run nothing; tables from what is there
 
 Cells that have a result are not run again; failed ones are, with `--retry`. The full version writes
-docs/results.md and the README between their marks, docs/results/tables.html and the pictures beside
-it; the small one writes to its own folder alone.
+its blocks on the pages in docs/results, on docs/results.md and in the README, and
+docs/results/tables.html with the pictures beside it; the small one writes to its own folder alone.
 """
 
 import argparse
@@ -16,6 +16,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
+from functools import partial
 from html import escape
 from multiprocessing import get_context
 from pathlib import Path
@@ -35,8 +36,18 @@ from benchmarks.cells import (
     seconds_by_kind,
 )
 from benchmarks.methods import METHODS
-from benchmarks.pages import DOCS, README, show_in, write
-from benchmarks.tables import FULL, QUICK, TABLES, Size, Table, method_comparison, real_tables
+from benchmarks.pages import DOCS, README, RESULTS_PAGE, Blocks, result_page, show, write
+from benchmarks.tables import (
+    FULL,
+    QUICK,
+    TABLES,
+    Size,
+    Table,
+    downstream_tables,
+    held_out,
+    method_comparison,
+    real_tables,
+)
 from benchmarks.tables.grid import failures
 
 QUICK_RESULTS = RESULTS.with_name("cells-quick")
@@ -49,10 +60,10 @@ STYLE = (
 )
 ENDED = "its process ended: out of memory, or ended by hand"
 LEGEND = (
-    "<p>Bold: of ours, no other of the place is better over the seeds that both have. The arrow of "
-    "a column points to better numbers. Published numbers of emergency stays are of MIMIC-IV-ED, "
-    "ours of what a title says. Diffusion models and autoencoders run on the budgets named below, "
-    "not on the paper's.</p>"
+    "<p>Bold: the best of our numbers in its place, compared over the seeds that both methods "
+    "have. Arrows point to where numbers are better. Published numbers for emergency stays are "
+    "from MIMIC-IV-ED, ours from the table that the title names. Diffusion models and "
+    "autoencoders run on the budgets named below, not on the paper's.</p>"
 )
 
 
@@ -163,10 +174,10 @@ def _end_with_parent() -> None:
 
 
 def markdown(table: Table, size: Size, folder: Path) -> str:
-    """A table as the documentation shows it, with its picture, and what failed."""
+    """Return a table as its page in docs/results shows it: grids, picture, what failed."""
     texts = [grid.markdown() for grid in table.grids(size, folder)]
     if table.draw is not None:
-        texts.append(f"![{table.name}](results/{table.name}.png)\n")
+        texts.append(f"![{table.title}]({table.name}.png)\n")
     wrong = failures(table.cells(size), folder)
     return "\n".join([*texts, *(["".join(wrong)] if wrong else [])])
 
@@ -200,6 +211,18 @@ def methods_table() -> str:
     """What each method is."""
     lines = [f"| {m.label} | {m.about} |\n" for m in METHODS.values()]
     return "| method | what it is here |\n| --- | --- |\n" + "".join(lines)
+
+
+BLOCKS: Blocks = {
+    (result_page("method-comparison"), "methods"): methods_table,
+    (RESULTS_PAGE, "held_out"): partial(held_out.summary, FULL, RESULTS),
+    (RESULTS_PAGE, "acc"): partial(method_comparison.readme_table, FULL, RESULTS),
+    (RESULTS_PAGE, "real_tables"): partial(real_tables.summary, FULL, RESULTS),
+    (RESULTS_PAGE, "downstream_network"): partial(downstream_tables.summary, FULL, RESULTS),
+    (README, "acc"): partial(method_comparison.readme_table, FULL, RESULTS),
+    (README, "real_tables"): partial(real_tables.readme_table, FULL, RESULTS),
+}
+BLOCKS.update({(result_page(t.page), t.name): partial(markdown, t, FULL, RESULTS) for t in TABLES})
 
 
 def _chosen(options: argparse.Namespace) -> tuple[list[Table], Size]:
@@ -261,18 +284,13 @@ def main(arguments: list[str] | None = None) -> None:
             _run_what_pages_need()
     everything = replace(size, methods=FULL.methods)
     for table in tables:
-        text = markdown(table, everything, folder)
-        print(f"\n## {table.name}\n\n{text}")
-        if is_official:
-            show_in(table.name, text)
+        print(f"\n## {table.name}\n\n{markdown(table, everything, folder)}")
     if not is_official:
         write_page(tables, everything, folder, folder / "shown")
     else:
-        # The page always has every table, also when some are asked for.
+        # The pages always have every table, also when some are asked for.
         write_page(TABLES, everything, folder, DOCS / "results")
-        show_in("methods", methods_table())
-        show_in("acc", method_comparison.readme_table(everything, folder), README)
-        show_in("real_tables", real_tables.readme_table(everything, folder), README)
+        show(BLOCKS)
 
 
 def _run_what_pages_need() -> None:

@@ -16,14 +16,14 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from benchmarks.pages import show_in, write
+from benchmarks.pages import Blocks, from_file, result_page, show, write
 from diffjoint import SelectiveImputer
 from diffjoint.simulate import WORLDS, make_world
 
 RESULTS = Path(__file__).parent / "results" / "profile.md"
 PHASES = {
     "columns understood and coded": ("imputer.py", "_prepare"),
-    "who is missing beside whom (evidence)": ("imputer.py", "_believe"),
+    "which cells are missing together (evidence)": ("imputer.py", "_believe"),
     "what lost cells held (trees)": ("boosted.py", "learn_values"),
     "diffusion training": ("train.py", "model_update"),
     "P(meaningful) of cells": ("evidence.py", "probability"),
@@ -78,6 +78,11 @@ def phases_table(stats: pstats.Stats) -> str:
     return "".join(lines)
 
 
+BLOCKS: Blocks = {
+    (result_page("speed"), "profile"): from_file(RESULTS, lambda path: path.read_text("utf-8"))
+}
+
+
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--world", choices=tuple(WORLDS), default="bayesian-network")
@@ -85,7 +90,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--draws", type=int, default=10)
     parser.add_argument("--epochs", type=int, help="max_epochs, to train less")
     parser.add_argument("--top", type=int, default=0, help="so many functions, by their own time")
-    parser.add_argument("--show", action="store_true", help="put the table into docs/results.md")
+    parser.add_argument("--show", action="store_true", help="put the table into the documentation")
     options = parser.parse_args(arguments)
     rows = options.rows
     if rows is None and WORLDS[options.world].source is None:
@@ -95,7 +100,7 @@ def main(arguments: list[str] | None = None) -> None:
     table = phases_table(stats)
     if options.show:
         write(RESULTS, table)
-        show_in("profile", table)
+        show(BLOCKS)
     print(table)
     if options.top:
         stats.sort_stats("tottime").print_stats(options.top)

@@ -21,7 +21,7 @@ import pandas as pd
 import torch
 
 from benchmarks.bayes_limit import RESULTS as LIMITS
-from benchmarks.pages import README, show_in, write
+from benchmarks.pages import README, RESULTS_PAGE, Blocks, result_page, show, write
 from benchmarks.published import published
 from diffjoint import SelectiveImputer, __version__
 from diffjoint.metrics import lost_errors, mm_scores, token_accuracy
@@ -35,6 +35,8 @@ PAPER = {
     "ACC": published("method_comparison", "acc", **_MCAR_10),
     "RMSE": published("method_comparison", "rmse", **_MCAR_10),
 }
+PAPER_BUDGET = {"width": 1024, "n_draws": 30, "n_steps": 50, "n_inpaint_repeats": 10}
+"""As published."""
 TRAINING = {"batch_size": 1024, "learning_rate": 1e-3, "max_epochs": 200, "patience": 200}
 REDUCED = {"preset": "paper", "width": 128, **TRAINING}
 BUDGETS: dict[str, dict[str, Any]] = {
@@ -158,6 +160,35 @@ def _cell(value: Any) -> str:
     return f"{value:.2f}" if isinstance(value, float) else str(value)
 
 
+def budgets_table(results: Path) -> str:
+    """Return the settings that the budgets differ in, the paper's first; from the result files."""
+    names = ("width", "n_draws", "n_steps", "n_inpaint_repeats")
+    lines = [
+        "| budget | width | draws | steps | repeats | network passes per row and pass |\n",
+        "| --- | --- | --- | --- | --- | --- |\n",
+    ]
+    by_budget = {"paper": PAPER_BUDGET} | {
+        run.budget: json.loads((results / f"{run.name}.json").read_text())["settings"]
+        for run in RUNS
+        if run.fusion == "or"
+    }
+    for budget, settings in by_budget.items():
+        width, n_draws, n_steps, n_repeats = (settings[name] for name in names)
+        n_passes = n_draws * n_repeats * (2 * n_steps - 1)  # Heun takes two, the last step one
+        lines.append(
+            f"| {budget} | {width} | {n_draws} | {n_steps} | {n_repeats} | {n_passes:,} |\n"
+        )
+    return "".join(lines)
+
+
+BLOCKS: Blocks = {
+    (result_page("paper"), "reduced_paper"): lambda: markdown(table(RESULTS)),
+    (result_page("paper"), "reduced_budgets"): lambda: budgets_table(RESULTS),
+    (RESULTS_PAGE, "reduced_paper"): lambda: paragraph(RESULTS),
+    (README, "reduced_paper"): lambda: paragraph(RESULTS),
+}
+
+
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
@@ -179,8 +210,7 @@ def main(arguments: list[str] | None = None) -> None:
         write(path, json.dumps(result, indent=1))
     made = table(options.results)
     if options.results == RESULTS:
-        show_in("reduced_paper", markdown(made))
-        show_in("reduced_paper", paragraph(RESULTS), README)
+        show(BLOCKS)
     write(options.results / "table.csv", made.to_csv(index=False))
     print(made.to_string(index=False, na_rep=""))
 

@@ -20,7 +20,7 @@ import subprocess
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +34,7 @@ from sklearn.experimental import enable_iterative_imputer  # noqa: F401
 from sklearn.impute import IterativeImputer, SimpleImputer
 
 from benchmarks.bayes_limit import RESULTS as LIMITS
-from benchmarks.pages import DOCS, ROOT, show_in, write
+from benchmarks.pages import DOCS, NOT_RUN, RESULTS_PAGE, ROOT, Blocks, result_page, show, write
 from diffjoint import SelectiveImputer, __version__
 from diffjoint.metrics import lost_errors, mm_scores, token_accuracy
 from diffjoint.simulate import World, make_world
@@ -47,6 +47,11 @@ N_WHOLE = 50
 """Rows without a gap that go with those drawn, so that every column holds something."""
 ROWS = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
 DRAWS = (1, 3, 10, 30, 100)
+FITTED_ROWS = 10_000
+"""Rows of the network that draws are timed on."""
+MIMIC_ROWS = "353,150 + 88,287"
+SHORT = (1_000, 100_000, 1_000_000)
+"""Rows that the short table has."""
 MIB = 2**20
 Measured = dict[str, Any]
 
@@ -244,27 +249,24 @@ def compare_table(found: Measured) -> str:
     note = (
         f"\n{job['threads']} threads each, one run, taken in turns. The paper's sampler: "
         f"{paper['seconds_per_epoch']:.2f} s per epoch and {paper['seconds_per_drawn_row']:.2f} s "
-        f"per row with a gap and pass, measured on {paper['rows_drawn']} rows; times "
-        f"{paper['passes_counted']} passes of at least {paper['epochs_counted']} epochs. Missing "
-        f"test cells; at the limit RMSE is {_limit():.3f}.\n"
+        f"per pass and row with a missing cell, measured on {paper['rows_drawn']} rows and scaled "
+        f"up to {paper['passes_counted']} passes of at least {paper['epochs_counted']} epochs. "
+        f"Scores are of missing test cells; the limit of RMSE is {_limit():.3f}.\n"
     )
     return head + "".join(lines) + note
 
 
-def size_table(found: Iterator[tuple[str, Measured]]) -> str:
+def size_table(found: Iterable[tuple[str, Measured | None]], with_draws: bool = True) -> str:
     """One line per table: seconds and memory."""
-    lines = [
-        "| table | fit, seconds | transform, seconds | draws, seconds | peak memory, MiB |\n"
-        "| --- | --- | --- | --- | --- |\n"
-    ]
+    parts = {"fit": "fit", "transform": "transform"} | ({"sample": "draws"} if with_draws else {})
+    heads = ["table", *(f"{head}, seconds" for head in parts.values()), "peak memory, MiB"]
+    lines = [f"| {' | '.join(heads)} |\n", f"|{' --- |' * len(heads)}\n"]
     for name, one in found:
-        if "failed" in one:
-            lines.append(f"| {name} | failed ({one['failed']}) | | | |\n")
+        if one is None or "failed" in one:
+            said = "not run" if one is None else f"failed ({one['failed']})"
+            lines.append(f"| {name} | {said} |{' |' * len(parts)}\n")
             continue
-        seconds = [
-            f"{one['result'][part]:.1f}" if part in one["result"] else ""
-            for part in ("fit", "transform", "sample")
-        ]
+        seconds = [f"{one['result'][part]:.1f}" if part in one["result"] else "" for part in parts]
         lines.append(f"| {name} | {' | '.join(seconds)} | {one['peak_mib']:,.0f} |\n")
     return "".join(lines)
 
@@ -305,13 +307,19 @@ def mimic(options: argparse.Namespace) -> str:
     if options.quick:
         job["settings"] = {"max_epochs": 1}
     name = "mimic" if rows is None else f"mimic-{rows}"
-    shown = "353,150 + 88,287" if rows is None else f"{rows:,}"
+    shown = MIMIC_ROWS if rows is None else f"{rows:,}"
     found = [
-        (f"MIMIC stand-in, {shown} x 30, {options.threads} threads", name, "once"),
-        ("the same, calls alone (values by mode)", f"{name}-calls", "calls"),
+        measured(kind, file, job, options.results)
+        for file, kind in ((name, "once"), (f"{name}-calls", "calls"))
     ]
-    return size_table(
-        (title, measured(kind, file, job, options.results)) for title, file, kind in found
+    return size_table(zip(_mimic_names(shown, options.threads), found, strict=True))
+
+
+def _mimic_names(rows: str, threads: int) -> tuple[str, str]:
+    """What tables call the stand-in for emergency stays: everything, then calls alone."""
+    return (
+        f"MIMIC stand-in, {rows} x 30, {threads} threads",
+        "the same, calls alone (values by mode)",
     )
 
 
@@ -331,17 +339,64 @@ def scaling(options: argparse.Namespace) -> str:
         )
         for n in rows
     ]
-    fitted_rows = 120 if options.quick else 10_000
+    fitted_rows = 120 if options.quick else FITTED_ROWS
     by_draws = [
         measured("draw", f"draws-{n}", base | {"rows": fitted_rows, "n_draws": n}, options.results)
         for n in draws
     ]
     plot(list(rows), by_rows, "rows", options.pictures / "speed_rows.svg")
     plot(list(draws), by_draws, "draws", options.pictures / "speed_draws.svg")
-    n_test = fitted_rows - round(0.7 * fitted_rows)
-    names = [f"network, {n:,} rows (7 of 10 for fit)" for n in rows]
-    names += [f"network, {n} draws of {n_test:,} rows" for n in draws]
+    n_test = _n_test(fitted_rows)
+    names = [_rows_name(n) for n in rows] + [_draws_name(n, n_test) for n in draws]
     return size_table(zip(names, by_rows + by_draws, strict=True))
+
+
+def _rows_name(n_rows: int) -> str:
+    return f"network, {n_rows:,} rows (7 of 10 for fit)"
+
+
+def _draws_name(n_draws: int, n_test: int) -> str:
+    return f"network, {n_draws} draws of {n_test:,} rows"
+
+
+def _n_test(n_rows: int) -> int:
+    return n_rows - round(0.7 * n_rows)
+
+
+def _kept(name: str) -> Measured | None:
+    """A measurement of the full version; None if it was not made, or failed."""
+    path = RESULTS / f"{name}.json"
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
+
+
+def _kept_mimic() -> dict[str, Measured | None]:
+    """The stand-in, by the names of a table's lines."""
+    found = [_kept("mimic"), _kept("mimic-calls")]
+    threads = next((one["job"]["threads"] for one in found if one), 1)
+    return dict(zip(_mimic_names(MIMIC_ROWS, threads), found, strict=True))
+
+
+def _kept_scaling(rows: Sequence[int], draws: Sequence[int]) -> dict[str, Measured | None]:
+    """The network by rows and by draws, by the names of a table's lines."""
+    by_rows = {_rows_name(n): _kept(f"rows-{n}") for n in rows}
+    n_test = _n_test(FITTED_ROWS)
+    return by_rows | {_draws_name(n, n_test): _kept(f"draws-{n}") for n in draws}
+
+
+def _kept_network() -> str:
+    found = _kept("network")
+    return NOT_RUN if found is None else compare_table(found)
+
+
+BLOCKS: Blocks = {
+    (result_page("speed"), "speed"): _kept_network,
+    (result_page("speed"), "speed_mimic"): lambda: size_table(_kept_mimic().items()),
+    (result_page("speed"), "speed_scaling"): lambda: size_table(_kept_scaling(ROWS, DRAWS).items()),
+    (RESULTS_PAGE, "speed"): _kept_network,
+    (RESULTS_PAGE, "speed_sizes"): lambda: size_table(
+        (_kept_scaling(SHORT, ()) | _kept_mimic()).items(), with_draws=False
+    ),
+}
 
 
 def _line(name: str, seconds: Any, ours_total: float) -> str:
@@ -391,12 +446,12 @@ def main(arguments: list[str] | None = None) -> None:
     if options.job:
         print(json.dumps(in_this_process(options.job[0], json.loads(options.job[1])), indent=1))
         return
-    name, make = "speed", network
+    make = network
     if options.mimic or options.scaling:
-        name, make = ("speed_mimic", mimic) if options.mimic else ("speed_scaling", scaling)
+        make = mimic if options.mimic else scaling
     table = make(options)
     if options.results == RESULTS and not options.quick:
-        show_in(name, table)
+        show(BLOCKS)
     print(table)
 
 

@@ -75,8 +75,8 @@ METHODS: dict[str, Entry] = {
         lambda kinds: RoundRobin(kinds, boosted(100), n_rounds=3),
     ),
     "boosted_gaps": Entry(
-        "boosted trees on gaps",
-        "the same boosting in one round, other columns' gaps left to the trees",
+        "boosted trees in one round",
+        "the same boosting in one round, missing cells of other columns left to the trees",
         lambda kinds: GapsAsTheyAre(kinds, boosted(100)),
     ),
     "iterative": Entry(

@@ -150,6 +150,6 @@ def draw_passes(size: Size, folder: Path, path: Path) -> None:
     figure.savefig(path, dpi=110, metadata={"Software": None})
 
 
-COMPONENT_TABLE = Table("component_ablation", cells_components, components)
-RULE_TABLE = Table("aggregation_rules", cells_rules, rules)
-PASSES = Table("refinement", cells_passes, passes, draw_passes)
+COMPONENT_TABLE = Table("component_ablation", "paper", cells_components, components)
+RULE_TABLE = Table("aggregation_rules", "paper", cells_rules, rules)
+PASSES = Table("refinement", "paper", cells_passes, passes, draw_passes)

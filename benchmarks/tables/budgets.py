@@ -62,4 +62,4 @@ def grids(size: Size, folder: Path) -> list[Grid]:
     return [Grid(title, ("ratio", "method"), columns, tuple(rows))]
 
 
-TABLE = Table("budgets", cells, grids)
+TABLE = Table("budgets", "paper", cells, grids)

@@ -63,4 +63,4 @@ def draw(size: Size, folder: Path, path: Path) -> None:
     figure.savefig(path, dpi=110, metadata={"Software": None})
 
 
-TABLE = Table("calibration", cells, grids, draw)
+TABLE = Table("calibration", "calls", cells, grids, draw)

@@ -64,5 +64,5 @@ def all_mechanisms(size: Size, folder: Path) -> list[Grid]:
     return [Grid(title, ("mechanism", "ratio", "method"), columns, tuple(rows))]
 
 
-RECALL_PRECISION = Table(NAME, cells_mcar, recall_and_precision)
-ALL_MECHANISMS = Table("all_mechanisms", cells_all, all_mechanisms)
+RECALL_PRECISION = Table(NAME, "method-comparison", cells_mcar, recall_and_precision)
+ALL_MECHANISMS = Table("all_mechanisms", "method-comparison", cells_all, all_mechanisms)

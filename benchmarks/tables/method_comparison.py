@@ -85,11 +85,11 @@ def lead(size: Size, folder: Path) -> Grid:
         shown = (acc, rmse, Shown(_in_standard_errors(rmse), 1))
         rows.append(Row((m.upper(), str(r), next_in_acc, next_in_rmse, left_out), shown))
     columns = (
-        Column("ACC less that", ""),
-        Column("RMSE less that", "", 3),
-        Column("this in standard errors", ""),
+        Column("ACC minus that", ""),
+        Column("RMSE minus that", "", 3),
+        Column("RMSE difference in standard errors", ""),
     )
-    heads = ("mechanism", "ratio", "best ACC of the others", "best RMSE", "left out: lack seeds")
+    heads = ("mechanism", "ratio", "best ACC of the others", "best RMSE", "left out: seeds not run")
     title = "Bayesian network, diffjoint and the best of the others"
     return Grid(title, heads, columns, tuple(rows), "seed by seed, mean ± standard deviation")
 
@@ -202,4 +202,4 @@ def readme_table(size: Size, folder: Path) -> str:
     return "".join(lines)
 
 
-TABLE = Table("method_comparison", cells, grids, draw)
+TABLE = Table("method_comparison", "method-comparison", cells, grids, draw)

@@ -62,5 +62,5 @@ def meaningful(size: Size, folder: Path) -> list[Grid]:
     return [_grid(*part, columns, MM, folder) for part in parts]
 
 
-COMPARISON = Table(TABLE, stays.cells, comparison)
-RECALL_PRECISION = Table(MM, cells_meaningful, meaningful)
+COMPARISON = Table(TABLE, stays.PAGE, stays.cells, comparison)
+RECALL_PRECISION = Table(MM, stays.PAGE, cells_meaningful, meaningful)

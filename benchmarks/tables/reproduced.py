@@ -24,9 +24,9 @@ MEASURES = {
 COLUMNS = (
     Column("published", "", 2),
     Column("ours", "", 2),
-    Column("ours less published", "", 2),
-    Column("at the least", "", 2),
-    Column("at the most", "", 2),
+    Column("ours minus published", "", 2),
+    Column("lowest difference", "", 2),
+    Column("highest", "", 2),
 )
 Place = tuple[list[Cell], Get, float | None]
 
@@ -72,13 +72,13 @@ def grids(size: Size, folder: Path) -> list[Grid]:
     return [
         Grid(
             "Bayesian network, published and ours",
-            ("method", "measure", "places", "cells"),
+            ("method", "measure", "places", "runs"),
             COLUMNS,
             tuple(row for row in rows if row is not None),
-            legend="means over places, a mechanism or target at a ratio; a cell is one seed there",
+            legend="means over places: a mechanism or target at a ratio; a run is one seed there",
         )
     ]
 
 
-TABLE = Table("reproduced", lambda size: [], grids)
+TABLE = Table("reproduced", "paper", lambda size: [], grids)
 """Of cells that other tables measure, and say there if they failed."""

@@ -20,6 +20,8 @@ ON_SOME_ROWS = (
     "diffjoint_paper",
     "diffjoint",
 )
+PAGE = "emergency-stays"
+"""Their page among the results."""
 CellsOf = Callable[[str, int], list[Cell]]
 """From a method and a ratio."""
 

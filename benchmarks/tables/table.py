@@ -106,6 +106,8 @@ class Table:
     ----------
     name : str
         Its mark in the documentation, and the name of its picture.
+    page : str
+        The page of docs/results that shows it.
     cells : callable
         The cells it needs at a size.
     grids : callable
@@ -115,6 +117,7 @@ class Table:
     """
 
     name: str
+    page: str
     cells: Callable[[Size], list[Cell]]
     grids: Callable[[Size, Path], list[Grid]]
     draw: Callable[[Size, Path, Path], None] | None = None

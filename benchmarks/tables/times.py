@@ -84,4 +84,4 @@ def draw(size: Size, folder: Path, path: Path) -> None:
     figure.savefig(path, dpi=110, metadata={"Software": None})
 
 
-TABLE = Table("times", cells, grids, draw)
+TABLE = Table("times", "speed", cells, grids, draw)

@@ -182,6 +182,65 @@ def test_a_page_without_the_mark_is_refused(tmp_path):
         pages.show_in("b", "new\n", page)
 
 
+def test_blocks_of_one_name_are_written_to_all_their_pages(tmp_path):
+    first, second = tmp_path / "first.md", tmp_path / "second.md"
+    for page in (first, second):
+        page.write_text("<!-- a -->\nold\n<!-- end --><!-- b -->\nold\n<!-- end -->")
+    blocks = {
+        (first, "a"): lambda: "long\n",
+        (second, "a"): lambda: "short\n",
+        (second, "b"): pages.from_csv(tmp_path / "b.csv", lambda lines: f"{len(lines)} lines\n"),
+    }
+    pages.show(blocks, "a")
+    assert [pages.shown_in("a", page) for page in (first, second)] == ["long\n", "short\n"]
+    assert pages.shown_in("b", second) == "old\n"
+    pages.show(blocks)
+    assert pages.shown_in("b", second) == pages.NOT_RUN
+    (tmp_path / "b.csv").write_text("x\n1\n2\n")
+    pages.show(blocks)
+    assert pages.shown_in("b", second) == "2 lines\n"
+    assert pages.shown_in("b", first) == "old\n"
+
+
+def test_the_table_of_the_network_in_short_has_the_limit_in_brackets():
+    keys = {"mechanism": "mcar", "ratio": 10}
+    seeds = [{**keys, "acc": acc, "f1": 90.0, "calibration_error": 0.01} for acc in (92.0, 94.0)]
+    shown = calls.network_summary(pd.DataFrame(seeds))
+    assert "| ACC | MCAR | 93.0 (93.4) | not run (89.1) |" in shown
+    assert "| calibration error | MCAR | 0.010 | not run |" in shown
+    assert "ACC by 0.4 under MCAR; F1 by 2.9 under MCAR." in shown
+    line = {"world": "thyroid-disease", "mechanism": "mar", "ratio": 30, "f1": 71.94}
+    shown = calls.real_summary(pd.DataFrame([line]))
+    assert "| thyroid-disease | not run | not run | not run | 71.9 | not run |" in shown
+
+
+def test_life_in_short_says_what_is_far_below_and_what_was_not_run(tmp_path):
+    lines = [
+        line("thyroid-disease", "blocks", "diffjoint", auc=60.0),
+        line("thyroid-disease", "blocks", "taught"),
+        line("bayesian-network", "blocks", "diffjoint", acc=88.0),
+    ]
+    pd.DataFrame(lines).to_csv(tmp_path / "life_losses.csv", index=False)
+    limits = [{"mechanism": "blocks", "ratio": 10, "seed": 0, "ACC": 90, "AUC": 95}]
+    pd.DataFrame(limits).to_csv(tmp_path / life_losses.LIMITS, index=False)
+    shown = " ".join(life_losses.summary(tmp_path).split())
+    assert "| blocks | 88.0 (90.0) | not run | 90.0 (95.0) | |" in shown
+    assert "1 of 3 scores are more than 3 points below" in shown
+    assert "30.0 points below: AUC on thyroid-disease, blocks at 10%." in shown
+    assert "the default on telco-churn, telco-churn-no-gates, ames-housing, acs-" in shown
+
+
+def test_named_columns_are_summed_up_by_part():
+    lines = [
+        {"part": "tables", "n_mm": 8, "n_named": 7, "missed": "a", "wrong": ""},
+        {"part": "tables", "n_mm": 2, "n_named": 2, "missed": "", "wrong": "b; c"},
+        {"part": "tables", "n_mm": 5, "n_named": 5, "missed": "", "wrong": ""},
+    ]
+    shown = auto.summary(pd.DataFrame(lines))
+    assert "| tables with known labels | 1 of 3 | 14 of 15 | 2 |" in shown
+    assert "| the network | 0 of 0 | 0 of 0 | 0 |" in shown
+
+
 @FLAT_COLUMNS
 def test_calls_are_measured_and_results_kept(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(calls, "RATIOS", (20,))
@@ -277,12 +336,12 @@ def test_what_is_below_the_taught_and_the_limit_is_listed():
     assert "| blocks | 10 | 88.0 (92.0) | 90.0 (95.0) |" in network
     assert "| blocks | 10 | 88.0 (not run) |" in life_losses.network_table(results, limits[:0])
     said = " ".join(life_losses.notes(results, limits).split())
-    assert "Of 3 comparisons" in said
-    assert "2 are more than 3 points below" in said
-    assert "AUC on telco-churn, blocks at 10% (3.5); ACC on bayesian-network" in said
+    assert "2 of 3 scores are more than 3 points below" in said
+    assert "| telco-churn | blocks | 10 | AUC | 3.5 |" in said
+    assert "| bayesian-network | blocks | 10 | ACC | 4.0 |" in said
 
 
-def test_what_was_aimed_at_on_real_losses_and_missed_is_said():
+def test_goals_that_were_missed_on_real_losses_are_said():
     good = {"lost_found": 70, "lost_precision": 80, "mean_column_auc": 98, "meaningful_recall": 99}
     women = line("nhanes-women", "its own", "diffjoint", **good)
     results = pd.DataFrame([women, women | {"seed": 1, "n_below": 2, "lost_precision": 60}])
@@ -292,8 +351,8 @@ def test_what_was_aimed_at_on_real_losses_and_missed_is_said():
     )
     said = " ".join(real_losses.notes(results).split())
     assert said == (
-        "Aimed at and missed: precision of lost on nhanes-women (by 5.0 points); no column clearly "
-        "below on nhanes-women (2 are)."
+        "Goals missed: precision of lost on nhanes-women (by 5.0 points); no column clearly below "
+        "on nhanes-women (there: 2)."
     )
     assert real_losses.notes(results.assign(method="taught")) == ""
 
@@ -397,6 +456,7 @@ def test_a_measurement_has_its_own_process_and_failed_ones_say_so(tmp_path, monk
     assert failed["failed"].endswith("There is no such world")
     assert "failed (exit code 1" in speed.size_table(iter([("gone", failed)]))
     assert "failed (exit code 1" in speed.compare_table(failed)
+    assert "| gone | not run | | |" in speed.size_table([("gone", None)], with_draws=False)
     assert not (tmp_path / "gone.json").exists()
     (tmp_path / "gone.json").write_text(json.dumps({"kept": True}))
     assert speed.measured("once", "gone", job, tmp_path) == {"kept": True}
@@ -409,7 +469,7 @@ def test_the_profile_tells_phases_apart(capsys):
     seconds = {name.strip(): float(taken) for name, taken in lines}
     parts = sum(taken for name, taken in seconds.items() if name != "all")
     assert parts == pytest.approx(seconds["all"], rel=0.1, abs=0.1)
-    assert seconds["who is missing beside whom (evidence)"] > 0
+    assert seconds["which cells are missing together (evidence)"] > 0
 
 
 @FLAT_COLUMNS
@@ -513,4 +573,8 @@ def test_draws_of_several_seeds_are_shown_by_mean_and_ends():
     seeds = [{**place, "seed": s, "coverage": c} for s, c in enumerate((75.0, 80.0, 86.5))]
     shown = draws.draws_table(pd.DataFrame(seeds).assign(**dict.fromkeys(draws.SHOWN, 1.0)))
     assert "| C1 | 300 | 80.5 (75.0 to 86.5) |" in shown
-    assert "1 of 1 columns of numbers over their seeds, 1 of 3 in single seeds" in shown
+    assert "1 of 1 columns of numbers, averaged over their seeds; 1 of 3 in single seeds" in shown
+    other = {**place, "column": "C2", "seed": 0, "coverage": 79.0}
+    short = draws.summary(pd.DataFrame([*seeds, other]).assign(frequency_gap=0.02, mask_gap=np.nan))
+    assert "| bayesian-network | 10% | 79.0 to 80.5 | 0.020 to 0.020 | - |" in short
+    assert "| bayesian-network | 30% | not run | | |" in short

@@ -601,9 +601,33 @@ def test_the_readme_leaves_out_the_seed_in_view_and_methods_that_lack_others(tmp
 def test_tables_can_be_drawn_and_shown_before_anything_was_run(tmp_path):
     assert all("not run" in paper.markdown(table, FULL, tmp_path) for table in TABLES)
     assert "| 10% | 78.3 | - | 93.4 | - | 92.8 |" in method_comparison.readme_table(FULL, tmp_path)
+    assert "| MNAR | - | - |" in held_out.summary(FULL, tmp_path)
+    assert "| telco-churn-no-gates | - | - | - | - | - |" in real_tables.summary(FULL, tmp_path)
+    assert "| D2 | 10% | - | - | 75.5 | - |" in downstream_tables.summary(FULL, tmp_path)
     paper.write_page(TABLES, QUICK, tmp_path, tmp_path / "shown")
     for name in ("method_comparison", "refinement", "calibration", "times"):
         assert (tmp_path / "shown" / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_how_far_from_the_limit_is_averaged_over_ratios(tmp_path):
+    """Under MNAR a point below in ACC on seeds in view, two on others; RMSE is as the limit's."""
+    for cell in (c for r in (10, 20, 30, 40) for c in FULL.network("diffjoint", "mnar", r)):
+        known = {name: limit(name, [cell]) for name in ("acc", "f1", "rmse")}
+        keep(tmp_path, cell, scores=known | {"acc": known["acc"] - 1})
+    for cell in (c for c in held_out.cells(FULL) if c.mechanism == "mnar"):
+        known = {name: limit(name, [cell]) for name in ("acc", "f1", "rmse")}
+        keep(tmp_path, cell, scores=known | {"acc": known["acc"] - 2})
+    assert "| MNAR | 1.0 | 2.0 | 0.0 | 0.0 | 0.00 | 0.00 |" in held_out.summary(FULL, tmp_path)
+
+
+def test_the_best_other_completion_is_one_that_was_run_on_every_seed(tmp_path):
+    for method, n_seeds, score_of in (("mean_mode", 5, 40.0), ("cmae", 4, 60.0)):
+        for cell in FULL.network(method, "mcar", 10)[:n_seeds]:
+            worth = {target: {"macro_f1": score_of} for target in ("D2", "D3")}
+            keep(tmp_path, cell, downstream=worth)
+    assert "| D3 | 10% | - | 40.0 (Mean/Mode) | 79.2 | - |" in downstream_tables.summary(
+        FULL, tmp_path
+    )
 
 
 def test_a_score_that_a_result_lacks_is_shown_as_none(tmp_path):

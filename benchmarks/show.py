@@ -1,0 +1,62 @@
+"""Write every generated block of the documentation from the result files; measure nothing.
+
+    python -m benchmarks.show
+
+The benchmarks write their own blocks when they have measured something. This writes all of them:
+after a change of how they are shown, or of result files that came from elsewhere. Only
+docs/worlds.md is left out: it is made from the tables themselves, see benchmarks.worlds.
+"""
+
+from benchmarks import (
+    auto,
+    bayes_limit,
+    calls,
+    calls_columns,
+    check_limit,
+    check_worlds,
+    coherence,
+    columns,
+    coverage,
+    draws,
+    life_losses,
+    pages,
+    paper,
+    profiling,
+    real_losses,
+    reduced_paper,
+    speed,
+)
+
+BLOCKS: pages.Blocks = {
+    place: make
+    for module in (
+        auto,
+        bayes_limit,
+        calls,
+        calls_columns,
+        check_limit,
+        check_worlds,
+        coherence,
+        columns,
+        coverage,
+        draws,
+        life_losses,
+        paper,
+        profiling,
+        real_losses,
+        reduced_paper,
+        speed,
+    )
+    for place, make in module.BLOCKS.items()
+}
+"""Of all benchmarks: by page and name, what makes the text."""
+
+
+def main() -> None:
+    pages.show(BLOCKS)
+    for page in dict.fromkeys(page for page, _ in BLOCKS):
+        print(page.relative_to(pages.ROOT))
+
+
+if __name__ == "__main__":
+    main()
