@@ -5,10 +5,10 @@ import pytest
 from scipy.special import expit, logit
 
 from diffjoint.evidence import fit_evidence, pack, unpack
-from diffjoint.evidence.column import NEW, Judged, Level, _find_loss
+from diffjoint.evidence.column import NEW, Judged, Level, Sought, _find_loss
 from diffjoint.evidence.detector import folds_of
 from diffjoint.evidence.doubts import ALL_SEARCHED, NO_OTHER_COLUMN
-from diffjoint.evidence.losses import LossModel, constant_loss, find_drivers, steepness
+from diffjoint.evidence.losses import LossModel, constant_loss, find_drivers, loss_examples
 from diffjoint.evidence.missing import (
     IN_FOLDS,
     LEARNER,
@@ -289,8 +289,12 @@ def test_other_columns_tell_how_steep_losses_are():
     scores, gaps = rng.normal(size=(20_000, 3)), np.zeros((20_000, 3), dtype=bool)
     gaps[:, 1] = rng.random(20_000) < expit(0.8 * scores[:, 0] - 1)
     gaps[:, 2] = rng.random(20_000) < expit(0.3 * scores[:, 0] - 1)
-    assert steepness(scores, gaps, np.array([1, 2]), [0]) == pytest.approx(0.8, abs=0.05)
-    assert steepness(scores, gaps, np.array([0]), [0]) == 0.0, "no column drives itself"
+    assert loss_examples(scores, gaps, np.array([1, 2]), [0]).steepest == pytest.approx(
+        0.8, abs=0.05
+    )
+    assert loss_examples(scores, gaps, np.array([0]), [0]).steepest == 0.0, (
+        "no column drives itself"
+    )
 
 
 def test_losses_are_found_where_the_least_missing_rows_mislead():
@@ -303,7 +307,7 @@ def test_losses_are_found_where_the_least_missing_rows_mislead():
     q = rho + (1 - rho) * phi
     is_missing = rng.random(n_rows) < q
     logits = np.log(q / (1 - q)) + 0.02 * rng.normal(size=n_rows)
-    found = _find_loss(logits, is_missing, scores, [0], Level(0.6, steepest=2.0))
+    found = _find_loss(logits, is_missing, scores, Sought([0], Level(0.6, steepest=2.0)))
     np.testing.assert_allclose(found.rate(scores), rho, atol=0.03)
 
 

@@ -8,7 +8,6 @@ from scipy.special import logit
 
 from diffjoint.evidence import fit_evidence, pack, unpack
 from diffjoint.evidence.column import logits_in_folds
-from diffjoint.evidence.learning import CANNOT_TELL, MIDDLE
 from diffjoint.evidence.loss_rates import (
     Prior,
     apart_from,
@@ -24,6 +23,7 @@ from diffjoint.evidence.together import (
     loss_lift,
     share_borne_out,
 )
+from diffjoint.evidence.unjudged import CANNOT_TELL, MIDDLE
 from diffjoint.evidence.values_view import MOST_SHOWN, glimpse, log_ratio
 from diffjoint.evidence.why import why
 from diffjoint.simulate import bayesian_network

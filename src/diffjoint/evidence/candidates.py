@@ -23,7 +23,7 @@ from diffjoint.evidence.any_loss import (
     together,
 )
 from diffjoint.evidence.detector import folds_of
-from diffjoint.evidence.learning import misleading_gaps
+from diffjoint.evidence.loss_pattern import misleading_gaps
 from diffjoint.evidence.missing import FEWEST, learn_missing
 from diffjoint.state.row_keys import row_keys
 from diffjoint.trees import open_screen, side_by_side

@@ -5,7 +5,7 @@ learnt from who is missing, rho from where only loss explains it, and phi is wha
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from sklearn.isotonic import IsotonicRegression
 
 from diffjoint._types import Mask, Places, Values
 from diffjoint.evidence.correction import NONE, corrected
-from diffjoint.evidence.losses import MOST, LossModel, constant_loss, fit_loss
+from diffjoint.evidence.losses import MOST, LossExamples, LossModel, constant_loss, fit_loss
 from diffjoint.evidence.missing import learn_in_folds, rows_outside
 from diffjoint.trees import Trees
 
@@ -23,8 +23,11 @@ NO_EXCESS = 0.05
 LOWEST_SHARE = 0.3
 """Share of the rows, least likely missing, that are first taken for such contexts."""
 STARTS, MORE_ROWS, AS_GOOD = (LOWEST_SHARE, 0.5, 0.7, 0.9), 0.02, 10.0
-"""Shares to start from; how many more rows a later start must explain to be preferred, and by how
-much less of the log-likelihood at most."""
+"""Shares to start from; how many more rows other losses must explain to be preferred, and how much
+log-likelihood they may cost then. If they explain no more, they must gain as much."""
+UNUSUAL = 0.007
+"""Log-likelihood, for each row, that losses must gain to be e times as steep, or as flat, as those
+of any column that cannot be meaningful."""
 FLOOR_SHARE = 0.1
 """Share of the rows, with the fewest meaningful cells, that show how few there are at least."""
 N_ROUNDS = 12
@@ -66,10 +69,20 @@ class Level:
 
 @dataclass(frozen=True)
 class Sought:
-    """Losses that are to be found: what they may depend on, and what is known of their level."""
+    """Losses that are to be found.
+
+    Attributes
+    ----------
+    drivers : list of int
+        Columns that they may depend on.
+    level : Level
+    examples : LossExamples
+        How losses of columns that cannot be meaningful depend on drivers.
+    """
 
     drivers: list[int]
     level: Level
+    examples: LossExamples = field(default_factory=LossExamples)
 
 
 @dataclass(frozen=True)
@@ -198,7 +211,7 @@ def fit_column(
     trees = learn_in_folds(rows, is_missing, n_levels, inputs, folds, n_folds, seed)
     logits = logits_in_folds(trees, rows, folds)
     if isinstance(loss, Sought):
-        loss = _find_loss(logits, is_missing, scores, loss.drivers, loss.level)
+        loss = _find_loss(logits, is_missing, scores, loss)
     return _beside(loss, trees, logits, is_missing, folds, scores)
 
 
@@ -215,7 +228,7 @@ def at_level(
     How likely a cell is missing does not depend on how much is lost, so that no tree is grown.
     """
     logits = logits_in_folds(learnt.trees, rows, folds)
-    loss = _find_loss(logits, is_missing, scores, sought.drivers, sought.level)
+    loss = _find_loss(logits, is_missing, scores, sought)
     return _beside(loss, learnt.trees, logits, is_missing, folds, scores)
 
 
@@ -270,25 +283,33 @@ def _beside(
     return ColumnEvidence(trees, loss, tuple(knots), tuple(rates), nearest=nearest)
 
 
-def _find_loss(
-    logits: Values, is_missing: Mask, scores: Values, drivers: list[int], level: Level
-) -> LossModel:
-    """Shape and level of the losses, from contexts that hold as few meaningful cells as any.
+def _find_loss(logits: Values, is_missing: Mask, scores: Values, sought: Sought) -> LossModel:
+    """Return the losses that best explain who is missing where hardly a cell is meaningful.
 
-    Where the rounds end depends on where they start. Of several ends, one at which losses alone
-    explain more rows is taken, if it does not explain worse who is missing. Where the first
-    start finds no losses there are none.
+    Where the rounds end depends on where they start, and a share of meaningful cells that is alike
+    everywhere is not told from losses by its fit alone. So losses shaped like those of columns that
+    cannot be meaningful are tried as well, and unusually steep or flat ones must explain more.
+    Where the first start finds no losses there are none.
     """
-    best = None
+    drivers, level = sought.drivers, sought.level
+    ends = []
     for share in STARTS if drivers else ():
         start = logits <= np.quantile(logits, share)
         end = _rounds(start, logits, is_missing, scores, drivers, level)
-        if end is None and best is None:
+        if end is not None:
+            ends.append(end)
+        elif not ends:
             break
-        if best is None or (end is not None and end.is_better_than(best)):
-            best = end
-    if best is None:
+    if not ends:
         return constant_loss(_constant_level(logits, is_missing, level))
+    ends += _ends_by_example(logits, is_missing, scores, sought)
+    best, most = None, -np.inf
+    for end in ends:
+        unusual = sought.examples.excess_steepness(end.loss.spread(scores))
+        worth = end.fit - UNUSUAL * len(logits) * unusual
+        if best is None or end.is_better_than(best, worth - most):
+            best, most = end, worth
+    assert best is not None
     return best.loss
 
 
@@ -309,8 +330,34 @@ class _End:
     share: float
     fit: float
 
-    def is_better_than(self, other: "_End") -> bool:
-        return self.share > other.share + MORE_ROWS and self.fit > other.fit - AS_GOOD
+    def is_better_than(self, other: "_End", gain: float) -> bool:
+        """Return whether these losses are preferred, given what they gain in log-likelihood."""
+        return gain > (-AS_GOOD if self.share > other.share + MORE_ROWS else AS_GOOD)
+
+
+def _ends_by_example(
+    logits: Values, is_missing: Mask, scores: Values, sought: Sought
+) -> list[_End]:
+    """Return losses shaped like those of other columns, and their opposites, at the known level."""
+    if sought.level.rate is None:
+        return []
+    rate, ends = min(sought.level.rate, float(is_missing.mean())), []
+    for shape in sought.examples.shapes:
+        weights = np.array([shape.get(driver, 0.0) for driver in sought.drivers])
+        for signed in (weights, -weights) if weights.any() else ():
+            shaped = LossModel(np.asarray(sought.drivers, dtype=np.int64), signed, 0.0)
+            loss = shaped.with_level(scores, rate)
+            ends.append(_end_at(loss, logits, is_missing, scores)[0])
+    return ends
+
+
+def _end_at(loss: LossModel, logits: Values, is_missing: Mask, scores: Values) -> tuple[_End, Mask]:
+    """Return how well losses explain who is missing, and the rows in which they alone do."""
+    rho = loss.rate(scores)
+    rates = _mm_rates(logits, is_missing, rho)
+    regular: Mask = rates < np.quantile(rates, FLOOR_SHARE) + NO_EXCESS
+    fit = _fit(rho + (1 - rho) * rates, is_missing)
+    return _End(loss, float(regular.mean()), fit), regular
 
 
 def _rounds(
@@ -329,10 +376,7 @@ def _rounds(
             break
         found = found.no_steeper(scores, level.steepest, regular)
         loss = _at_level(found, float(is_missing[regular].mean()), scores, level)
-        rho = loss.rate(scores)
-        rates = _mm_rates(logits, is_missing, rho)
-        end = _End(loss, float(regular.mean()), _fit(rho + (1 - rho) * rates, is_missing))
-        again = rates < np.quantile(rates, FLOOR_SHARE) + NO_EXCESS
+        end, again = _end_at(loss, logits, is_missing, scores)
         if (again == regular).mean() > 0.998:
             break
         regular = again

@@ -18,6 +18,12 @@ ALL_SEARCHED = (
     "lowest rate is taken for its losses: cells that are meaningful everywhere alike will be taken "
     "for lost. Leave columns that cannot be meaningful out of mm_columns, or set loss_rate."
 )
+LOST_TOGETHER_ELSEWHERE = "columns outside mm_columns lose their cells together"
+CONTRADICTED = (
+    "of the cells of mm_columns that are lost by what their rows hold, {:.0%} would be called "
+    "meaningful for what is missing beside them"
+)
+"""How a table shows that its cells get lost together."""
 FLAT, FLAT_SHARE, FLAT_QUANTILE, FLAT_ROWS = 0.05, 0.5, 0.25, 2_000
 """A column is in excess alike everywhere if even the lower quarter of its rows is, by this much."""
 MOSTLY = 0.5
@@ -31,7 +37,7 @@ def of_table(
     others: NDArray[np.int64],
     unjudged: Sequence[int],
     names: Sequence[str],
-    contradicted: float | None,
+    reason: str,
 ) -> tuple[str, ...]:
     """What makes the evidence itself weak.
 
@@ -41,22 +47,19 @@ def of_table(
         Searched columns with too few missing or observed cells.
     names : sequence of str
         Of all columns.
-    contradicted : float or None
-        Share of the cells lost by values that gaps call meaningful, where that is so much that
-        calls rest on values.
+    reason : str
+        What shows that cells get lost together, so that calls rest on values; empty otherwise.
     """
     found = []
-    if contradicted is not None:
+    if reason:
         found.append(
-            "Cells get lost together in this table: of the cells of mm_columns that are lost by "
-            f"what their rows hold, {contradicted:.0%} would be called meaningful for what "
-            "is missing beside them. So calls rest on what rows hold, and a gap elsewhere in the "
-            "row is taken as a sign of a loss. Cells that are meaningful together for a reason "
-            "that the table does not hold will be taken for lost: set loss_rate for their columns "
-            "if you know it, or give rules or labels for them."
+            f"Cells get lost together in this table: {reason}. So calls rest on what rows hold, "
+            "and a missing cell elsewhere in the row is taken as a sign of a loss. Cells that are "
+            "meaningful together for a reason that the table does not hold will be taken for lost: "
+            "set loss_rate for their columns if you know it, or give rules or labels for them."
         )
     strongest = _lost_together(gaps[:, others])
-    if contradicted is None and strongest > TOGETHER:
+    if not reason and strongest > TOGETHER:
         found.append(
             "Columns outside mm_columns lose their cells together (correlation up to "
             f"{strongest:.2f}), as when a row breaks off, or as if they were meaningful. Name them "

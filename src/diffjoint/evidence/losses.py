@@ -5,6 +5,7 @@ the losses depend on, and what each level of those stands for. A searched column
 such driver, learnt where nothing but loss explains what it misses.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,6 +29,11 @@ MOST = 0.999
 FEWEST_LOST = 5
 FEWEST_ROWS = 100
 SMOOTHING = 10.0
+LEAST_STEEP, LEAST, LEAST_SHARE = 0.2, 0.05, 0.05
+"""Spread of losses, in logits, below which columns do not tell how steep losses are; the flattest
+that counts; and the same as a share of the steepest."""
+MOST_SHAPES = 4
+"""Columns whose weights are tried for the losses of a searched column."""
 
 
 @dataclass(frozen=True)
@@ -87,9 +93,13 @@ class LossModel:
         bias = brentq(lambda b: expit(slopes + b).mean() - level, low, high)
         return LossModel(self.drivers, self.weights, float(bias))
 
+    def spread(self, scores: Values) -> float:
+        """Return the standard deviation of the logit over rows."""
+        return float((scores[:, self.drivers] @ self.weights).std())
+
     def no_steeper(self, scores: Values, steepest: float, rows: Mask) -> "LossModel":
         """The same shape, flatter if its logit spreads by more; its mean over ``rows`` stays."""
-        spread = float((scores[:, self.drivers] @ self.weights).std())
+        spread = self.spread(scores)
         if spread <= steepest:
             return self
         level = float(self.rate(scores[rows]).mean())
@@ -128,17 +138,58 @@ def fit_loss(scores: Values, is_missing: Mask, regular: Mask, drivers: Any) -> L
     return LossModel(np.asarray(drivers, dtype=np.int64), fitted.coef_[0], fitted.intercept_[0])
 
 
-def steepness(scores: Values, gaps: Mask, others: NDArray[np.int64], drivers: list[int]) -> float:
-    """How far the losses of the steepest other column spread over the rows, in their logit."""
-    spreads = [0.0]
-    for j in others:
+@dataclass(frozen=True)
+class LossExamples:
+    """How the losses of columns that cannot be meaningful depend on the drivers.
+
+    Attributes
+    ----------
+    shapes : tuple of mappings
+        Weights by driver, of the columns that have lost most.
+    flattest, steepest : float
+        How far their losses spread over the rows, in logits, at least and at most.
+    """
+
+    shapes: tuple[Mapping[int, float], ...] = ()
+    flattest: float = 0.0
+    steepest: float = 0.0
+
+    def excess_steepness(self, spread: float) -> float:
+        """Return how far a spread lies outside the usual ones, in logs; 0 if none are known.
+
+        Examples
+        --------
+        >>> usual = LossExamples(({0: 1.0},), 0.5, 1.0)
+        >>> usual.excess_steepness(0.7), round(usual.excess_steepness(0.25), 2)
+        (0.0, 0.69)
+        """
+        if self.steepest < LEAST_STEEP:
+            return 0.0
+        spread, flattest = max(spread, LEAST_SHARE * self.steepest), max(self.flattest, LEAST)
+        return max(0.0, float(np.log(flattest / spread)), float(np.log(spread / self.steepest)))
+
+
+def loss_examples(
+    scores: Values, gaps: Mask, others: NDArray[np.int64], drivers: list[int]
+) -> LossExamples:
+    """Return how losses of columns that cannot be meaningful depend on the drivers.
+
+    Columns that drive losses themselves are asked only if there are no others.
+    """
+    n_lost = gaps.sum(axis=0)
+    lossy = [j for j in others.tolist() if n_lost[j] >= 2 * FEWEST_LOST]
+    asked = [j for j in lossy if j not in drivers] or lossy
+    shapes, spreads = [], []
+    for j in sorted(asked, key=lambda j: -n_lost[j]):
         beside = [driver for driver in drivers if driver != j]
-        loss = (
-            fit_loss(scores, gaps[:, j], np.ones(len(gaps), dtype=bool), beside) if beside else None
-        )
+        everyone = np.ones(len(gaps), dtype=bool)
+        loss = fit_loss(scores, gaps[:, j], everyone, beside) if beside else None
         if loss is not None:
+            shapes.append(dict(zip(beside, loss.weights.tolist(), strict=True)))
             spreads.append(float((scores[:, beside] @ loss.weights).std()))
-    return max(spreads)
+    if not spreads:
+        return LossExamples()
+    return LossExamples(tuple(shapes[:MOST_SHAPES]), min(spreads), max(spreads))
 
 
 def find_drivers(

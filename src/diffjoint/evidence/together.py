@@ -6,7 +6,7 @@ cells that are lost by what their rows hold are called meaningful for what is mi
 gaps mislead.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
@@ -21,6 +21,9 @@ FEWEST_CELLS = 20
 """Cells that are lost by values, without which gaps are believed."""
 MOST_COMPARED = 6
 """Columns on which both views are compared."""
+LEAST_TOGETHER, MOST_PAIRED = 0.1, 8
+"""Mean correlation of the losses of columns that only lose cells, beyond what values explain, from
+which on losses come together; such columns that are compared, those that have lost most."""
 FEWEST_LOST, LEAST = 10, 1e-3
 """Lost cells of a column without which it says nothing of common losses; P(lost) that counts."""
 ENOUGH_ERRORS = 4.0
@@ -104,6 +107,57 @@ def come_together(lost: Values, is_vague: Mask) -> bool:
         among_vague, n_vague_pairs = _correlations(lost[:, telling & is_vague])
         total, n_pairs = total - among_vague, n_pairs - n_vague_pairs
     return n_pairs > 0 and total > ENOUGH_ERRORS * float(np.sqrt(n_pairs / len(lost)))
+
+
+def lose_together(
+    gaps: Mask, scores: Values, columns: Sequence[int], drivers: Sequence[int]
+) -> bool:
+    """Return whether columns that only lose cells lose them together, whatever rows hold.
+
+    Losses that depend on the same values go together as well. What is linear in the columns that
+    losses depend on is therefore taken out first.
+
+    Parameters
+    ----------
+    gaps : bool array of shape (n_rows, n_columns)
+        Missing cells.
+    scores : array of shape (n_rows, n_columns)
+        What losses may depend on, see :mod:`diffjoint.evidence.losses`.
+    columns : sequence of int
+        Columns that cannot be meaningful.
+    drivers : sequence of int
+        Columns that losses depend on.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> breaks_off = rng.random(1000) < 0.1
+    >>> gaps = np.column_stack([breaks_off | (rng.random(1000) < 0.1) for _ in range(3)])
+    >>> lose_together(gaps, np.zeros((1000, 3)), [0, 1, 2], [])
+    True
+    >>> lose_together(rng.random((1000, 3)) < 0.1, np.zeros((1000, 3)), [0, 1, 2], [])
+    False
+    """
+    n_missing = gaps.sum(axis=0)
+    enough = [j for j in columns if FEWEST_CELLS <= n_missing[j] <= len(gaps) - FEWEST_CELLS]
+    paired = sorted(enough, key=lambda j: -n_missing[j])[:MOST_PAIRED]
+    if len(paired) < 2:
+        return False
+    left = [
+        _unexplained(gaps[:, j].astype(float), scores[:, [d for d in drivers if d != j]])
+        for j in paired
+    ]
+    total, n_pairs = _correlations(np.column_stack(left))
+    by_chance = ENOUGH_ERRORS * float(np.sqrt(n_pairs / len(gaps)))
+    return total > max(LEAST_TOGETHER * n_pairs, by_chance)
+
+
+def _unexplained(column: Values, scores: Values) -> Values:
+    """Return what a linear regression on scores leaves of a column."""
+    known = np.column_stack([np.ones(len(column)), scores])
+    weights, *_ = np.linalg.lstsq(known, column, rcond=None)
+    left: Values = column - known @ weights
+    return left
 
 
 def _correlations(columns: Values) -> tuple[float, float]:

@@ -1,0 +1,140 @@
+"""Learn searched columns by values and missing cells together: losses strike cells one by one."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from diffjoint._types import Mask, Values
+from diffjoint.evidence import doubts as say
+from diffjoint.evidence.column import (
+    ColumnEvidence,
+    Level,
+    Sought,
+    at_own_floor,
+)
+from diffjoint.evidence.correction import NONE
+from diffjoint.evidence.detector import (
+    LearntColumn,
+)
+from diffjoint.evidence.implied import consistent, find_implied
+from diffjoint.evidence.loss_rates import (
+    disagree,
+    rate_prior,
+    rates_of,
+)
+from diffjoint.evidence.losses import LossExamples, loss_examples
+from diffjoint.evidence.missing import FEWEST
+from diffjoint.evidence.search_table import Search, SearchTable
+from diffjoint.evidence.unjudged import judged_by_rate, with_labels
+from diffjoint.evidence.values_view import View
+from diffjoint.trees import side_by_side
+
+STEEPER = 1.25
+"""How much steeper than those of other columns losses of a searched column can be."""
+
+
+def learn_by_gaps(
+    search: Search,
+    views: Mapping[int, View],
+    names: Sequence[str],
+    tick: Callable[[int], object],
+) -> tuple[dict[int, LearntColumn], Mask, tuple[str, ...]]:
+    """Each searched column by values and gaps together; which imply which; what is doubtful."""
+    del views
+    sought, doubts = losses_sought(search)
+    learnt, implied = _learn_alone(search, sought, tick)
+    flat = [names[j] for j, level in sought.items() if _is_flat(search.table, learnt[j], j, level)]
+    return learnt, implied, doubts + say.of_flat(flat)
+
+
+def losses_sought(search: Search) -> tuple[dict[int, Sought], tuple[str, ...]]:
+    """Return what to find the losses of each searched column by, and what is doubtful in it."""
+    table, drivers = search.table, search.drivers
+    levels, doubts = _levels(table.gaps, search.others, search.searched, search.given)
+    examples, steepest = known_losses(table.scores, table.gaps, search.others, drivers)
+    return {
+        j: Sought([d for d in drivers if d != j], replace(level, steepest=steepest), examples)
+        for j, level in ((j, levels[j]) for j in search.searched)
+    }, doubts
+
+
+def known_losses(
+    scores: Values, gaps: Mask, others: NDArray[np.int64], drivers: list[int]
+) -> tuple[LossExamples, float]:
+    """Return how losses of columns that cannot be meaningful depend on drivers, and a bound.
+
+    The bound is on how steep losses of a searched column can be; infinite without drivers.
+    """
+    if not drivers:
+        return LossExamples(), np.inf
+    examples = loss_examples(scores, gaps, others, drivers)
+    return examples, STEEPER * examples.steepest
+
+
+def _is_flat(table: SearchTable, learnt: LearntColumn, j: int, sought: Sought) -> bool:
+    """Whether a column rests on the rate of the others alone."""
+    level = sought.level
+    if not isinstance(learnt, ColumnEvidence) or level.is_given or level.rate is None:
+        return False
+    rows = np.linspace(0, len(table.gaps) - 1, min(len(table.gaps), say.FLAT_ROWS)).astype(int)
+    judged = learnt.judge(table.values[rows], table.folds[rows], table.scores[rows])
+    return say.is_flat(judged.mm_rate)
+
+
+def _learn_alone(
+    search: Search, sought: Mapping[int, Sought], tick: Callable[[int], object]
+) -> tuple[dict[int, LearntColumn], Mask]:
+    """Each searched column by the rest of its row, and which of them imply which others."""
+    table = search.table
+
+    def learn(j: int) -> tuple[LearntColumn, Mask]:
+        rows, gaps = table.values, table.gaps[:, j]
+        learnt: LearntColumn
+        if j in unjudged_ones:
+            learnt = judged_by_rate(search, j)
+        else:
+            learnt = table.column(j, table.folds, table.n_folds, sought[j])
+            learnt = at_own_floor(learnt, rows, gaps, table.folds, table.scores, sought[j])
+        judged = learnt.judge(rows, table.folds, table.scores)
+        column = with_labels(learnt, judged, gaps, table.looked_up[:, j])
+        if (column.slope, column.shift) != NONE:
+            judged = column.judge(rows, table.folds, table.scores)
+        return column, find_implied(judged, table.gaps, j, gaps & (table.known[:, j] == 1))
+
+    unjudged_ones, n_columns = set(search.unjudged), table.values.shape[1]
+    searched = list(sought)
+    columns, implied = {}, np.zeros((n_columns, n_columns), dtype=bool)
+    learnt = side_by_side(learn, searched, len(table.values))
+    for j, (column, implies) in zip(searched, learnt, strict=True):
+        columns[j], implied[j, searched] = column, implies[searched]
+        tick(table.n_folds)
+    among = np.ix_(searched, searched)
+    implied[among] = consistent(implied[among])
+    return columns, implied
+
+
+def _levels(
+    gaps: Mask,
+    others: NDArray[np.int64],
+    searched: list[int],
+    given: Mapping[int, float],
+) -> tuple[dict[int, Level], tuple[str, ...]]:
+    """The loss rate of each searched column as far as it is known, and what is doubtful in it."""
+    levels = {j: Level(rate, is_given=True) for j, rate in given.items() if j in searched}
+    if len(levels) == len(searched):
+        return levels, ()
+    n_lost = gaps[:, list(rates_of(gaps, others.tolist()))].sum(axis=0)
+    if n_lost.sum() < FEWEST:
+        levels |= {j: Level(None) for j in searched if j not in levels}
+        return levels, (say.NO_OTHER_COLUMN if len(others) else say.ALL_SEARCHED,)
+    rates, counted = n_lost / len(gaps), n_lost[n_lost >= FEWEST] / len(gaps)
+    shared = float((rates**2).sum() / rates.sum())
+    prior = rate_prior(dict(enumerate(counted.tolist())), range(len(counted)), least=0.0)
+    believed = max(shared, float(expit(prior.highest))) if prior else shared
+    own = disagree(counted)
+    level = Level(believed if own else shared, sharp_rate=believed)
+    levels |= {j: level for j in searched if j not in levels}
+    return levels, say.of_rates(counted, believed) if own else ()

@@ -1,0 +1,102 @@
+"""Learn searched columns again in turn, so that masks drawn from them agree with each other."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from diffjoint._types import Mask, Places, Values
+from diffjoint.evidence.column import (
+    ColumnEvidence,
+    fit_column,
+)
+from diffjoint.evidence.detector import (
+    FEW_FOLDS,
+    Evidence,
+    LearntColumn,
+    folds_of,
+    n_folds_in_turn,
+)
+from diffjoint.evidence.implied import keep_to
+from diffjoint.evidence.search_table import SearchTable
+from diffjoint.evidence.unjudged import with_labels
+from diffjoint.trees import open_screen
+
+
+def learn_in_turn(
+    evidence: Evidence,
+    values: Values,
+    gaps: Mask,
+    uniform: Values,
+    *,
+    known: Values,
+    labelled: Mask,
+    seed: int,
+    tick: Callable[[int], object] = lambda n_folds: None,
+) -> Evidence:
+    """Learn each searched column again, beside a drawn mask of those before it.
+
+    Masks are drawn from the result column by column, so that cells of a row agree with each other.
+    Where calls rest on values there is nothing to learn: one random number decides on a row.
+
+    Parameters
+    ----------
+    evidence : Evidence
+        As :func:`fit_evidence` learnt it from the same table.
+    uniform : array of shape (n_rows, n_columns)
+        Random numbers for the masks that later columns are learnt beside.
+    values, gaps, known, labelled, seed, tick
+        As in :func:`fit_evidence`.
+    """
+    if evidence.leans_on_values:
+        tick(n_folds_in_turn(len(evidence.columns)))
+        return evidence
+    looked_up = np.where(labelled, known, np.nan)
+    folds, scored = folds_of(values, evidence.n_folds), evidence.scores.of(values)
+    by = (evidence.n_levels, evidence.n_folds, folds, scored, known, looked_up, seed)
+    table = SearchTable(values, gaps, *by, open_screen(values, evidence.n_levels))
+    return _with_turns(evidence, table, uniform, tick)
+
+
+def _with_turns(
+    evidence: Evidence, table: SearchTable, uniform: Values, tick: Callable[[int], object]
+) -> Evidence:
+    """Learn each searched column again, beside a drawn mask of those before it."""
+    values, gaps, known = table.values, table.gaps, table.known
+    unknown = gaps & np.isin(np.arange(values.shape[1]), list(evidence.columns)) & np.isnan(known)
+    meaningful, decided = gaps & (known == 1), ~unknown
+    in_turn: dict[int, LearntColumn] = {}
+    for j, alone in evidence.columns.items():
+        before = list(in_turn)
+        rows = np.hstack([values, meaningful[:, before].astype(float)])
+        in_turn[j] = alone
+        if before and isinstance(alone, ColumnEvidence):
+            beside = fit_column(
+                rows,
+                np.concatenate([table.n_levels, np.zeros(len(before), np.int64)]),
+                gaps[:, j],
+                _with_masks(table.inputs(j), before, values.shape[1]),
+                table.folds,
+                FEW_FOLDS,
+                table.scores,
+                alone.loss,
+                table.seed,
+            )
+            judged = beside.judge(rows, table.folds, table.scores)
+            in_turn[j] = with_labels(beside, judged, gaps[:, j], table.looked_up[:, j])
+        if before:
+            tick(FEW_FOLDS)
+        likely = in_turn[j].judge(rows, table.folds, table.scores).probability
+        drawn = keep_to(evidence.implied, j, uniform[:, j] < likely, meaningful[None], decided)[0]
+        meaningful[:, j] = np.where(unknown[:, j], drawn, meaningful[:, j])
+        decided[:, j] = True
+    return replace(evidence, in_turn=in_turn)
+
+
+def _with_masks(inputs: Places, before: list[int], n_columns: int) -> Places:
+    """Inputs of a column, and which cells of those of them are meaningful that came before it.
+
+    A row is followed by the masks of all columns before.
+    """
+    drawn = n_columns + np.flatnonzero(np.isin(before, inputs))
+    return np.concatenate([inputs, drawn])

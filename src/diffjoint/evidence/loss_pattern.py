@@ -1,0 +1,148 @@
+"""Whether cells get lost one by one or together, which decides the view that calls rest on."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from diffjoint._types import Mask, Values
+from diffjoint.evidence import doubts as say
+from diffjoint.evidence.column import (
+    Level,
+    Sought,
+)
+from diffjoint.evidence.detector import (
+    FEW_FOLDS,
+    MOST_ASKED,
+    folds_of,
+    lostness,
+    n_folds_for,
+)
+from diffjoint.evidence.loss_rates import (
+    apart_from,
+    is_far_beyond,
+    rate_prior,
+    rates_of,
+)
+from diffjoint.evidence.losses import find_drivers
+from diffjoint.evidence.search_table import Search, SearchTable
+from diffjoint.evidence.together import (
+    CONTRADICTED,
+    columns_to_ask,
+    come_together,
+    contradiction,
+    lose_together,
+    most_telling,
+)
+from diffjoint.evidence.values_view import View
+from diffjoint.trees import open_screen, side_by_side
+
+FEW_SKIPPED = 0.05
+"""Share of the missing cells in contexts in which hardly any cell is there that names a column."""
+
+
+@dataclass(frozen=True)
+class LossPattern:
+    """How cells of a table get lost: one by one, or together.
+
+    Attributes
+    ----------
+    views : dict
+        The values view of the columns that were asked.
+    together : bool
+    reason : str
+        What shows that they get lost together, in words; empty if they do not.
+    """
+
+    views: dict[int, View]
+    together: bool = False
+    reason: str = ""
+
+
+def find_loss_pattern(search: Search, tick: Callable[[int], object]) -> LossPattern:
+    """Find out whether cells get lost together, so that gaps mislead.
+
+    Columns that only lose cells may show it; if not, some searched columns are asked whether what
+    is missing beside a cell contradicts what its row holds.
+    """
+    table, few = search.table, search.table.folds % FEW_FOLDS
+    asked = columns_to_ask(search.judged, MOST_ASKED)
+    views = dict(zip(asked, side_by_side(table.view, asked, len(few)), strict=True))
+    tick(2 * FEW_FOLDS * min(MOST_ASKED, len(search.searched)))
+    if lose_together(table.gaps, table.scores, search.others.tolist(), search.drivers):
+        return LossPattern(views, True, say.LOST_TOGETHER_ELSEWHERE)
+    floors = {j: view.at(view.floor) for j, view in views.items()}
+    lost = lostness(floors, table.values, table.folds)
+    lost[:, [j for j in search.searched if j not in views]] = 0.0
+    for j in views:  # values say nothing of a row that has none
+        lost[table.gaps.sum(axis=1) - table.gaps[:, j] == table.gaps.shape[1] - 1, j] = 0.0
+    sharp = [j for j, view in views.items() if view.is_sharp]
+    is_vague = np.isin(np.arange(lost.shape[1]), [j for j in search.searched if j not in sharp])
+    if not come_together(lost, is_vague):
+        return LossPattern(views)
+    by_values = {j: 1 - lost[table.gaps[:, j], j] for j in views}
+    share = _share_contradicted(search, by_values, sharp)
+    if share is None or share <= CONTRADICTED:
+        return LossPattern(views)
+    return LossPattern(views, True, say.CONTRADICTED.format(share))
+
+
+def _share_contradicted(
+    search: Search, by_values: Mapping[int, Values], sharp: list[int]
+) -> float | None:
+    """Of the cells lost by values, the share that gaps call meaningful; None if too few."""
+    table, few = search.table, search.table.folds % FEW_FOLDS
+    telling = most_telling(by_values, sharp)
+    by_gaps = {}
+    for j in telling:
+        sought = Sought([d for d in search.drivers if d != j], Level(None))
+        missing, learnt = table.gaps[:, j], table.column(j, few, FEW_FOLDS, sought)
+        judged = learnt.judge(table.values[missing], few[missing], table.scores[missing])
+        by_gaps[j] = judged.probability
+    return contradiction(
+        {j: by_values[j] for j in telling}, by_gaps, [j for j in sharp if j in telling]
+    )
+
+
+def misleading_gaps(
+    values: Values, gaps: Mask, n_levels: NDArray[np.int64], searched: Iterable[int], seed: int
+) -> dict[int, bool] | None:
+    """Say of some columns whether values alone bear out that cells are meaningful.
+
+    Parameters
+    ----------
+    values, gaps, n_levels
+        As in :func:`fit_evidence`.
+    searched : iterable of int
+        Columns that seem to miss more than losses explain.
+
+    Returns
+    -------
+    dict or None
+        None where gaps do not mislead: cells are not lost together.
+
+    Notes
+    -----
+    Skip logic is sharp: values bear it out if some of the missing cells are in contexts in which
+    hardly any cell is there, or if a column misses far more than the others lose.
+    """
+    searched = sorted(searched)
+    others = np.array([j for j in range(values.shape[1]) if j not in searched], dtype=np.int64)
+    n_folds, unknown = n_folds_for(len(values)), np.full(values.shape, np.nan)
+    drivers, scores = find_drivers(values, n_levels, others, seed)
+    folds, screen = folds_of(values, n_folds), open_screen(values, n_levels)
+    by = (n_levels, n_folds, folds, scores.of(values), unknown, unknown, seed, screen)
+    search = Search(SearchTable(values, gaps, *by), searched, others, drivers, {})
+    found = find_loss_pattern(search, lambda n_folds: None)
+    if not found.together:
+        return None
+    views = found.views | {j: search.table.view(j) for j in search.judged if j not in found.views}
+    floors = {j: float(expit(view.floor)) for j, view in views.items()}
+    rates = rates_of(gaps, others.tolist()) | floors
+    return {
+        j: view.surely_missing >= FEW_SKIPPED
+        or is_far_beyond(view.floor, rate_prior(rates, apart_from(gaps, j, rates)))
+        for j, view in views.items()
+    }
