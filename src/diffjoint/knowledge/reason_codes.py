@@ -1,7 +1,6 @@
 """Codes in the data that say why a cell is empty, such as "refused" or -7."""
 
 import math
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 from numbers import Real
@@ -26,11 +25,11 @@ from diffjoint.table.frame import (
     without_cells,
 )
 from diffjoint.table.schema import MAX_EXACT_INTEGER, Column, Kind, Schema
+from diffjoint.table.text import is_number_text
 
 REASONS = ("meaningful", "lost")
 INFINITE = ("inf", "-inf")
 """How codes spell numbers that are infinite."""
-_NUMBER = re.compile(r"[+-]?((0|[1-9]\d*)(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 
 
 def read_reasons(
@@ -145,7 +144,7 @@ def _check_codes(codes: Mapping[Any, Any], where: str) -> None:
 def _key(value: Any) -> Any:
     """What two spellings of the same code have in common."""
     if isinstance(value, str):
-        return float(value) if _NUMBER.fullmatch(value) or value in INFINITE else value
+        return float(value) if is_number_text(value) or value in INFINITE else value
     if isinstance(value, Real) and not isinstance(value, bool):
         return float(value)
     return (type(value).__name__, str(value))

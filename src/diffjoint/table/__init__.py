@@ -38,6 +38,7 @@ from diffjoint.table.schema import (
     infer_kind,
     infer_schema,
 )
+from diffjoint.table.text import is_number_text
 
 __all__ = [
     "FEWEST_OBSERVED",
@@ -66,6 +67,7 @@ __all__ = [
     "infer_kind",
     "infer_schema",
     "is_date",
+    "is_number_text",
     "iso_microseconds",
     "microseconds",
     "number_for",
