@@ -1,8 +1,15 @@
 """Tables at the door: kinds, coding, model space, and dtypes back as they came. No torch."""
 
 from diffjoint.table.bounds import number_for, with_bounds
-from diffjoint.table.decode import decode, fill_column, fill_constant, on_grid
-from diffjoint.table.encode import code_table, coordinates, encode
+from diffjoint.table.decode import (
+    decode,
+    fill_column,
+    fill_constant,
+    from_standard_units,
+    on_grid,
+)
+from diffjoint.table.dummies import dummy_levels, from_dummies, to_dummies
+from diffjoint.table.encode import code_table, coordinates, encode, to_standard_units
 from diffjoint.table.frame import (
     Table,
     cells_of,
@@ -60,10 +67,13 @@ __all__ = [
     "decode",
     "doubts_on_carried",
     "doubts_on_kept",
+    "dummy_levels",
     "encode",
     "fill_column",
     "fill_constant",
+    "from_dummies",
     "from_scores",
+    "from_standard_units",
     "infer_kind",
     "infer_schema",
     "is_date",
@@ -76,7 +86,9 @@ __all__ = [
     "on_grid",
     "open_table",
     "scarce_columns",
+    "to_dummies",
     "to_scores",
+    "to_standard_units",
     "with_bounds",
     "with_cells",
     "with_microseconds",

@@ -31,9 +31,14 @@ def decode(
             if by_rank:
                 raw = from_scores(scaled, column.quantiles)
             else:
-                raw = scaled * column.scale + column.mean
+                raw = from_standard_units(scaled, column)
             values[..., j] = on_grid(raw, column)
     return values
+
+
+def from_standard_units(values: NDArray[np.float64], column: Column) -> NDArray[np.float64]:
+    """Convert standard deviations from a column's mean to its numbers."""
+    return values * column.scale + column.mean
 
 
 def on_grid(values: NDArray[np.float64], column: Column) -> NDArray[np.float64]:

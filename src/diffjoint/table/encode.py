@@ -53,10 +53,15 @@ def encode(
             if by_rank:
                 scaled = to_scores(codes, column.quantiles)
             else:
-                scaled = (codes - column.mean) / (column.scale or 1.0)
+                scaled = to_standard_units(codes, column)
             encoded = np.nan_to_num(scaled * number_scale, nan=0.0)
             blocks.append(encoded.astype(np.float32)[:, None])
     return np.hstack(blocks) if blocks else np.empty((len(values), 0), np.float32)
+
+
+def to_standard_units(values: NDArray[np.float64], column: Column) -> NDArray[np.float64]:
+    """Convert numbers of a column to standard deviations from its mean."""
+    return (values - column.mean) / (column.scale or 1.0)
 
 
 def coordinates(cells: NDArray[np.bool_], schema: Schema) -> NDArray[np.bool_]:

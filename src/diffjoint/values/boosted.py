@@ -16,7 +16,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostin
 from diffjoint._progress import Progress
 from diffjoint._types import Mask, Places, Values
 from diffjoint.state import JointSpace, Observation
-from diffjoint.table import Column, on_grid
+from diffjoint.table import Column, from_standard_units, on_grid, to_standard_units
 from diffjoint.trees import (
     Arrays,
     Screen,
@@ -94,7 +94,7 @@ class ColumnExpectation:
         value, spread = self.of(rows)
         if column.is_categorical:
             return value, spread
-        return on_grid(column.mean + value * column.scale, column), spread * column.scale
+        return on_grid(from_standard_units(value, column), column), spread * column.scale
 
 
 @dataclass(frozen=True)
@@ -167,8 +167,7 @@ def learn_column(
     seen = _Seen(values[:, inputs], space.schema.n_levels[inputs], inputs)
     if column.is_categorical:
         return _learn_levels(seen, target, n_boosters, seed)
-    scaled = (target - column.mean) / (column.scale or 1.0)
-    return _learn_numbers(seen, scaled, n_boosters, seed)
+    return _learn_numbers(seen, to_standard_units(target, column), n_boosters, seed)
 
 
 def _hide_together(
