@@ -1,8 +1,6 @@
 """Boosted trees as plain arrays, and the columns that they see."""
 
 from diffjoint.trees.boosted import (
-    MANY_ROWS,
-    MOST_AT_ONCE,
     Arrays,
     Trees,
     apart,
@@ -11,9 +9,9 @@ from diffjoint.trees.boosted import (
     grow,
     mean_of,
     pack_trees,
-    side_by_side,
     unpack_trees,
 )
+from diffjoint.trees.parallel import MANY_ROWS, MOST_AT_ONCE, side_by_side
 from diffjoint.trees.screen import (
     WHAT_IT_HOLDS,
     WHO_IS_MISSING,

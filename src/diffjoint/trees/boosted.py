@@ -1,22 +1,19 @@
 """Boosted trees on rows with missing cells, kept as plain arrays."""
 
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cache, cached_property
-from typing import Any, TypeVar
+from functools import cached_property
+from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
-from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
-from threadpoolctl import ThreadpoolController
+from sklearn.ensemble import HistGradientBoostingClassifier
 
 from diffjoint._types import Places, Values
+from diffjoint.trees.parallel import one_thread
+from diffjoint.trees.sklearn_nodes import Learner, no_nodes, read_nodes
 
 Arrays = dict[str, NDArray[Any]]
-Item = TypeVar("Item")
-Grown = TypeVar("Grown")
 
 FEWEST = 20
 """Observed cells below which a feature is left out: rows held out could hold them all."""
@@ -24,16 +21,8 @@ SMOOTHING = 10.0
 """Rows that pull what stands for a level towards the column's mean."""
 MOST_LEAVES = 16
 """Leaves of a tree: a bit for each fits into one small number per row."""
-MANY_ROWS = 30_000
-"""Rows from which on threads grow trees side by side; for fewer, they would mostly wait."""
-MANY_ITEMS = 12
-"""Columns of a table of fewer rows from which on they are shared among processes."""
-MOST_AT_ONCE = 8
-"""Trees grown side by side: each takes memory of its own."""
 FEW_BINS, MOST_BINS, ROWS_FOR_MOST = 64, 255, 10_000
 """Bins of a number; many only of more rows than this. They would cost time, and tell little."""
-OPENMP = {"user_api": "openmp"}
-"""The threads that grow trees."""
 BLOCK = 8_192
 """Rows that go through the trees together: few enough to stay in a processor's cache."""
 _BITS = np.arange(2**MOST_LEAVES)
@@ -169,7 +158,7 @@ TREE_PARTS = tuple(field.name for field in fields(Trees))
 
 
 def grow(
-    learner: HistGradientBoostingClassifier | HistGradientBoostingRegressor,
+    learner: Learner,
     features: Values,
     target: NDArray[Any],
     n_levels: NDArray[np.int64],
@@ -198,13 +187,9 @@ def grow(
     numbers = _as_numbers(features, codes, starts)
     numbers[:, (~np.isnan(numbers)).sum(axis=0) < FEWEST] = 0.0
     learner.set_params(max_bins=n_bins_for(len(numbers)))
-    with _pools().limit(limits=1, **OPENMP):
+    with one_thread():
         learner.fit(numbers, target)
-    baseline = np.ravel(learner._baseline_prediction).astype(np.float64)
-    grown = [
-        (output, tree.nodes) for stage in learner._predictors for output, tree in enumerate(stage)
-    ]
-    return _trees(baseline, grown, codes, starts, inputs)
+    return Trees(**read_nodes(learner), level_codes=codes, level_starts=starts, inputs=inputs)
 
 
 def n_bins_for(n_rows: int) -> int:
@@ -241,90 +226,13 @@ def mean_of(several: Sequence[Trees]) -> Trees:
     )
 
 
-def side_by_side(
-    grow_one: Callable[[Item], Grown], items: Sequence[Item], n_rows: int
-) -> Iterator[Grown]:
-    """Grow something for each item, as many at a time as there are threads; in their order.
-
-    Each is grown by one thread: two threads at one tree mostly wait for each other.
-
-    Notes
-    -----
-    Trees of few rows are mostly grown by Python, in which threads wait for each other as well. So
-    a table of few rows gets processes where there are enough items to make up for their start.
-    What is grown inside of it is grown one after the other.
-    """
-    n_threads = max((pool["num_threads"] for pool in _pools().select(**OPENMP).info()), default=1)
-    n_threads = min(n_threads, MOST_AT_ONCE, len(items))
-    if n_threads <= 1 or (n_rows < MANY_ROWS and len(items) < MANY_ITEMS):
-        yield from map(grow_one, items)
-        return
-    if n_rows < MANY_ROWS:
-        yield from Parallel(n_threads, return_as="generator")(map(delayed(grow_one), items))
-        return
-    with ThreadPoolExecutor(
-        n_threads, initializer=lambda: _pools().limit(limits=1, **OPENMP)
-    ) as pool:
-        yield from pool.map(grow_one, items)
-
-
-@cache
-def _pools() -> ThreadpoolController:
-    """The threads of the libraries that are loaded."""
-    return ThreadpoolController()
-
-
 def constant(baseline: Values) -> Trees:
     """No tree at all: the same for every row."""
     none = np.empty(0, dtype=np.int64)
-    return _trees(np.asarray(baseline, dtype=np.float64), [], np.empty(0), none, none)
+    return Trees(**no_nodes(baseline), level_codes=np.empty(0), level_starts=none, inputs=none)
 
 
-def _trees(
-    baseline: Values,
-    grown: list[tuple[int, NDArray[np.void]]],
-    codes: Values,
-    starts: NDArray[np.int64],
-    inputs: Places,
-) -> Trees:
-    """Scikit-learn's nodes, all trees in one row of arrays."""
-    sizes = np.array([len(tree) for _, tree in grown], dtype=np.int64)
-    roots = sizes.cumsum() - sizes
-    parts: dict[str, list[NDArray[Any]]] = {}
-    for root, (_, tree) in zip(roots, grown, strict=True):
-        leaf, itself = tree["is_leaf"].astype(bool), np.arange(len(tree)) + root
-        for name, cells in {
-            "feature": np.where(leaf, 0, tree["feature_idx"]),
-            "left": np.where(leaf, itself, tree["left"] + root),
-            "right": np.where(leaf, itself, tree["right"] + root),
-            "threshold": tree["num_threshold"],
-            "value": tree["value"],
-            "missing_left": tree["missing_go_to_left"].astype(bool),
-        }.items():
-            parts.setdefault(name, []).append(cells)
-
-    def joined(name: str, dtype: type) -> NDArray[Any]:
-        return np.concatenate(parts[name]).astype(dtype) if grown else np.empty(0, dtype)
-
-    return Trees(
-        baseline=baseline,
-        output=np.array([output for output, _ in grown], dtype=np.int32),
-        roots=roots.astype(np.int32),
-        feature=joined("feature", np.int32),
-        left=joined("left", np.int32),
-        right=joined("right", np.int32),
-        threshold=joined("threshold", np.float64),
-        value=joined("value", np.float64),
-        missing_left=joined("missing_left", np.bool_),
-        level_codes=codes,
-        level_starts=starts,
-        inputs=inputs,
-    )
-
-
-def _indicators(
-    learner: HistGradientBoostingClassifier | HistGradientBoostingRegressor, target: NDArray[Any]
-) -> Values:
+def _indicators(learner: Learner, target: NDArray[Any]) -> Values:
     """The target as columns of numbers: itself, or one for each of several classes."""
     n_classes = int(target.max()) + 1 if isinstance(learner, HistGradientBoostingClassifier) else 0
     if n_classes <= 2:
