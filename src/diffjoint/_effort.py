@@ -10,7 +10,7 @@ from diffjoint.evidence import n_folds_alone, n_folds_in_turn
 from diffjoint.evidence.missing import MOST_ROWS
 from diffjoint.settings import Settings
 from diffjoint.state import JointSpace, Observation
-from diffjoint.trees import WHAT_IT_HOLDS, WHO_IS_MISSING, Most
+from diffjoint.trees import MISSINGNESS_INPUTS, VALUE_INPUTS, InputLimits
 
 ROW_SECONDS, WEIGHT_SECONDS = 1.5e-6, 3e-10
 """A row through the network: at least, and by the square of its width."""
@@ -30,7 +30,7 @@ BATCHES_PER_EPOCH = 25, 100
 
 def evidence_units(observation: Observation, settings: Settings) -> int:
     """Work on one fold of a searched column."""
-    return _units(_trees_seconds(observation, FOLD_SECONDS, WHO_IS_MISSING), settings)
+    return _units(_trees_seconds(observation, FOLD_SECONDS, MISSINGNESS_INPUTS), settings)
 
 
 def value_units(observation: Observation, space: JointSpace, settings: Settings) -> int:
@@ -39,7 +39,7 @@ def value_units(observation: Observation, space: JointSpace, settings: Settings)
     boosted = np.where(is_level, 1.0, MEAN_OF_NUMBERS).mean()
     n_alone = OF_SEVERAL * settings.n_boosters if settings.n_boosters > 1 else 1.0
     n_times = 1.0 - boosted + boosted * n_alone
-    seconds = _trees_seconds(observation, VALUE_SECONDS, WHAT_IT_HOLDS)
+    seconds = _trees_seconds(observation, VALUE_SECONDS, VALUE_INPUTS)
     return _units(n_times * seconds, settings)
 
 
@@ -105,11 +105,13 @@ def n_network_passes(n_steps: int) -> int:
     return 2 * n_steps - 1
 
 
-def _trees_seconds(observation: Observation, cost: tuple[float, float, float], most: Most) -> float:
+def _trees_seconds(
+    observation: Observation, cost: tuple[float, float, float], most: InputLimits
+) -> float:
     """Trees for one column, by the size of the table and the columns that they see."""
     least, by_row, by_cell = cost
     n_rows, n_columns = observation.values.shape
-    n_seen = min(n_columns - 1, most.together)
+    n_seen = min(n_columns - 1, most.total)
     return least + float(min(n_rows, MOST_ROWS) * (by_row + by_cell * n_seen))
 
 

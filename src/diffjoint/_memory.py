@@ -66,8 +66,8 @@ def check_room(limit: int, n_rows: int) -> None:
 
 def _room(limit: int, needed: int, n_rows: int) -> int:
     """What a limit leaves for the rows of a table, if that is enough."""
-    give_back()
-    program = resident()
+    release_freed_memory()
+    program = resident_bytes()
     if program + FIXED + needed > limit:
         least = -(-(program + FIXED + needed) // 10**6)
         raise InputError(
@@ -78,7 +78,7 @@ def _room(limit: int, needed: int, n_rows: int) -> int:
     return limit - program - FIXED
 
 
-def resident() -> int:
+def resident_bytes() -> int:
     """Bytes of memory that the process holds."""
     if not sys.platform.startswith("linux"):
         return PROGRAM
@@ -86,7 +86,7 @@ def resident() -> int:
     return n_pages * os.sysconf("SC_PAGE_SIZE")
 
 
-def give_back() -> None:
+def release_freed_memory() -> None:
     """Hand memory that was freed back to the system.
 
     Allocators keep what is freed for what comes next. After a phase of another kind, such as

@@ -24,7 +24,7 @@ class Progress(Protocol):
         """``units`` more are done."""
 
 
-class Silence:
+class NoProgress:
     """A listener that says nothing."""
 
     def begin(self, total: float) -> None:
@@ -94,7 +94,7 @@ class NotebookBar:
         self._handle.update(self._screen.HTML(f"<div>{bar} {words}</div>"))
 
 
-class Scaled:
+class ScaledProgress:
     """Passes on what it hears of work whose units are worth more to the listener."""
 
     def __init__(self, listener: Progress, worth: float) -> None:

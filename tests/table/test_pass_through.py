@@ -8,7 +8,7 @@ import pytest
 
 from diffjoint import SelectiveImputer, find_mm_columns, load
 from diffjoint.errors import DataWarning
-from diffjoint.table import doubts_on_carried, infer_schema, open_table
+from diffjoint.table import infer_schema, open_table, pass_through_doubts
 from tests.conftest import FEW_CELLS, NO_OTHER_LOSSES, TINY
 
 N = 60
@@ -28,14 +28,14 @@ def imputer(**params):
 
 def doubts(frame, kinds=None):
     opened = open_table(frame)
-    return doubts_on_carried(opened, infer_schema(opened, kinds), kinds)
+    return pass_through_doubts(opened, infer_schema(opened, kinds), kinds)
 
 
 @pytest.mark.parametrize("n_empty", [2, 12])
 def test_what_to_type_names_every_column_without_a_value(n_empty):
     frame = table(**{f"void{i}": None for i in range(n_empty)})
     schema = infer_schema(open_table(frame))
-    (doubt,) = doubts_on_carried(open_table(frame), schema)
+    (doubt,) = pass_through_doubts(open_table(frame), schema)
     assert "as they are. Drop them" in doubt
     assert doubt.count(": 'pass-through'") == min(n_empty, 10)
     assert ("..." in doubt) == ("and 2 more" in doubt) == (n_empty > 10)

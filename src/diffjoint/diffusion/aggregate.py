@@ -52,7 +52,7 @@ class Aggregated:
         return Aggregated(*cells, self.clusters, self.threshold)
 
 
-def as_expected(
+def aggregate_without_draws(
     values: Values, uncertainty: Values, probability: Values, threshold: float
 ) -> Aggregated:
     """What is said of every cell where no draws are asked: values and P(meaningful) as given."""
@@ -89,7 +89,7 @@ def aggregate(
         uncertainty[block.rows] = np.where(unknown, spread, 0.0)
         vote_share[block.rows] = vote
     if probability is not None:
-        return as_expected(values, uncertainty, probability, settings.threshold)
+        return aggregate_without_draws(values, uncertainty, probability, settings.threshold)
     if clusters is None:
         clusters = uncertainty_clusters(uncertainty, observation.candidates, space.mm)
     score = np.zeros(values.shape)

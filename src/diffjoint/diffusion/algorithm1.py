@@ -12,7 +12,7 @@ from diffjoint._types import Values
 from diffjoint.detectors import Belief
 from diffjoint.diffusion.aggregate import Aggregated, aggregate
 from diffjoint.diffusion.edm import Denoiser
-from diffjoint.diffusion.narrow_draws import find_shares, sharpening_units
+from diffjoint.diffusion.narrow_draws import find_shares, narrowing_units
 from diffjoint.diffusion.sample import conditional_sample
 from diffjoint.diffusion.train import Hiding, Trained, model_update
 from diffjoint.settings import Settings
@@ -136,7 +136,7 @@ def learn_to_draw(
 def drawing_units(observation: Observation, space: JointSpace, settings: Settings) -> float:
     """Rows through the network that :func:`learn_to_draw` takes at most."""
     training = training_units(len(observation.values), settings)
-    return training + sharpening_units(observation, space, settings)
+    return training + narrowing_units(observation, space, settings)
 
 
 def initial_state(observation: Observation, seed: int) -> JointState:

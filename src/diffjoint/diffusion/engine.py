@@ -14,7 +14,7 @@ import torch
 
 from diffjoint._atomic import Arrays
 from diffjoint._effort import evidence_units, in_turn_units
-from diffjoint._progress import Progress, Scaled
+from diffjoint._progress import Progress, ScaledProgress
 from diffjoint._types import Values
 from diffjoint.detectors import Belief
 from diffjoint.diffusion.aggregate import Aggregated
@@ -78,7 +78,7 @@ def train_drawer(
     """
     in_turn = in_turn_units(observation, space, settings) if belief else 0
     progress.begin(in_turn + drawing_units(observation, space, settings))
-    step = Scaled(progress, evidence_units(observation, settings))
+    step = ScaledProgress(progress, evidence_units(observation, settings))
     belief = belief and belief.ready_to_draw(observation, seed, step)
     runtime = Runtime(seed, choose_device(device), memory_limit, progress)
     trained, shares = learn_to_draw(observation, space, settings, runtime, belief)

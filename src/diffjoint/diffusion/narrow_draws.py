@@ -89,19 +89,19 @@ def find_shares(
         truth, draws = observation.values[rows[cells], j], drawn[:, place[cells, j]]
         if _is_too_wide(draws, truth):
             learnt = learn_column(taught, space, screen, j, settings.n_boosters, seed)
-            expected = learnt.cells(asked.values[cells], column)[0]
+            expected = learnt.predict_cells(asked.values[cells], column)[0]
             shares[j] = _share(draws, expected, truth, column)
     return shares
 
 
-def sharpening_units(observation: Observation, space: JointSpace, settings: Settings) -> float:
+def narrowing_units(observation: Observation, space: JointSpace, settings: Settings) -> float:
     """Rows through the network that :func:`find_shares` takes."""
     _, asked, hidden = _questions(observation, observation.known_meaningful, space)
     few = replace(settings, n_draws=N_DRAWS)
     return sampling_units(asked, few) if len(_enough(hidden)) else 0.0
 
 
-def sharpened(
+def narrowed(
     block: Draws, expected: Values, gaps: Mask, space: JointSpace, shares: Values
 ) -> Draws:
     """Draws with their numbers moved towards what is expected, by rank.

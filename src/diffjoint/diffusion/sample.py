@@ -94,7 +94,7 @@ def inpaint(
     return vectors
 
 
-def walk(
+def sample_amortised(
     denoiser: Denoiser,
     clean: Tensor,
     known: Tensor,
@@ -155,7 +155,7 @@ def _draw(
             given = clean[draws % len(clean), rows]
             if settings.is_amortised:
                 absent = _of_meaningful(given, space)
-                vectors = walk(denoiser, given, known[rows], absent, noise, settings)
+                vectors = sample_amortised(denoiser, given, known[rows], absent, noise, settings)
             else:
                 vectors = inpaint(denoiser, given, known[rows], noise, settings)
         if not torch.isfinite(vectors).all():

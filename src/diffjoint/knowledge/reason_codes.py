@@ -232,7 +232,7 @@ def _nullable(series: nw.Series[Any], dtype: str | None) -> nw.Series[Any]:
     return nw.from_native(native.astype(new), series_only=True)
 
 
-def idle_codes(table: Table, reason_codes: Any) -> tuple[str, ...]:
+def unused_code_doubts(table: Table, reason_codes: Any) -> tuple[str, ...]:
     """A word on columns, or on the whole table, in which not one of their codes occurs.
 
     Some codes of a list may well not occur; where none does, they may be misspelt.
@@ -254,7 +254,7 @@ def _occurs(table: Table, position: int, codes: dict[Any, str]) -> bool:
     return any(cells.any() for cells in _coded_cells(table.column(position), codes))
 
 
-def searched_by_codes(table: Table, reason_codes: Any, labels: Labels) -> list[int]:
+def columns_searched_by_codes(table: Table, reason_codes: Any, labels: Labels) -> list[int]:
     """Columns that codes make searched: where something is said to be meaningful, or may be."""
     own = reason_codes or {}
     named = [

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from diffjoint._types import Mask, Values
 from diffjoint.errors import InputError
 from diffjoint.knowledge.labels import Labels
-from diffjoint.knowledge.rules import FALSE, STRANGER, TRUE, UNDECIDED, Rule, Truth
+from diffjoint.knowledge.rules import FALSE, TRUE, UNDECIDED, UNSEEN_LEVEL, Answers, Rule
 from diffjoint.state import JointSpace, JointState
 from diffjoint.table import NOT_TICKED, Schema, Table
 
@@ -31,9 +31,9 @@ class Knowledge:
     demanded : int array of the same shape
         What a rule that waits for a gate must answer, if its cell is to be what it is known to
         be: TRUE or FALSE; UNDECIDED if nothing is known of the cell.
-    asked : array of the same shape
+    rule_values : array of the same shape
         Coded values as rules see them: NaN where missing, levels that fit did not see
-        ``STRANGER``.
+        ``UNSEEN_LEVEL``.
     n_levels : array of shape (n_modelled,)
         Levels of each column; 0 for numbers.
     rules : tuple of Rule
@@ -48,8 +48,8 @@ class Knowledge:
     lost: Mask
     labelled: Mask
     undecided: Mask
-    demanded: Truth
-    asked: Values
+    demanded: Answers
+    rule_values: Values
     n_levels: NDArray[np.int64]
     rules: tuple[Rule, ...] = ()
     doubts: tuple[str, ...] = ()
@@ -59,11 +59,11 @@ class Knowledge:
         if self.checkboxes.size == 0:
             object.__setattr__(self, "checkboxes", np.zeros(self.meaningful.shape, dtype=bool))
 
-    def certain(self, probability: Values) -> Values:
+    def fill_certain(self, probability: Values) -> Values:
         """P(meaningful) of all cells from that of those that were judged."""
         return np.where(self.checkboxes & ~self.lost, 1.0, probability)
 
-    def marked(self, values: Values) -> Values:
+    def mark_known(self, values: Values) -> Values:
         """Values by which rows are told apart: cells of known kind differ from other gaps."""
         if not (self.meaningful.any() or self.lost.any()):
             return values
@@ -104,8 +104,8 @@ class Knowledge:
             meaningful[waited, rule.target] = answers[waited] == FALSE
         return meaningful
 
-    def _answers(self, rule: Rule, state: JointState, rows: Rows | slice) -> Truth:
-        asked = self.asked[rows]
+    def _answers(self, rule: Rule, state: JointState, rows: Rows | slice) -> Answers:
+        asked = self.rule_values[rows]
         return rule.answers(np.where(np.isnan(asked), state.values, asked), state.meaningful)
 
     def _n_broken(self, settled: JointState, rows: Rows | slice) -> NDArray[np.int64]:
@@ -124,7 +124,7 @@ class Knowledge:
         fewest = self._n_broken(JointState(values, meaningful), rows)
         gates = sorted(frozenset().union(*(rule.gates for rule in self.rules)))
         for gate, level in [(j, code) for j in gates for code in range(self.n_levels[j])]:
-            free = np.isnan(self.asked[rows, gate]) & ~self.meaningful[rows, gate]
+            free = np.isnan(self.rule_values[rows, gate]) & ~self.meaningful[rows, gate]
             trial = JointState(values.copy(), drawn.copy())
             trial.values[free, gate], trial.meaningful[free, gate] = level, False
             settled = JointState(trial.values, self._decided(trial, rows))
@@ -135,7 +135,7 @@ class Knowledge:
         return JointState(values, meaningful)
 
 
-def know(
+def resolve_knowledge(
     values: Values,
     gaps: Mask,
     schema: Schema,
@@ -165,7 +165,7 @@ def know(
     undecided = np.zeros(gaps.shape, dtype=bool)
     demanded = np.full(gaps.shape, UNDECIDED, dtype=np.int8)
     strangers = np.isnan(values) & ~gaps
-    asked = np.where(strangers, STRANGER, values) if strangers.any() else values
+    asked = np.where(strangers, UNSEEN_LEVEL, values) if strangers.any() else values
     against: list[tuple[Rule, Mask]] = []
     for rule in rules:
         j = rule.target
@@ -193,7 +193,7 @@ def know(
     )
 
 
-def open_boxes(values: Values, labels: Labels, schema: Schema) -> Values:
+def without_lost_checkboxes(values: Values, labels: Labels, schema: Schema) -> Values:
     """Coded values without those of boxes that were lost: nothing says whether they were ticked."""
     lost = labels.lost[:, schema.modelled_positions] & schema.checkboxes
     return np.where(lost, np.nan, values) if lost.any() else values

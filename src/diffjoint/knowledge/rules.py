@@ -20,13 +20,13 @@ from diffjoint._types import Mask, Values
 from diffjoint.errors import InputError
 from diffjoint.table import Column, Kind, Schema, Table, check_mapping, iso_microseconds
 
-Truth = NDArray[np.int8]
+Answers = NDArray[np.int8]
 """One answer per row. Of two answers, ``and`` is the smaller and ``or`` the larger."""
 FALSE, UNDECIDED, TRUE = 0, 1, 2
-STRANGER = -1.0
+UNSEEN_LEVEL = -1.0
 """Code of a level that fit did not see: unlike any level that a rule can name."""
 
-Condition = Callable[[Values, Mask], Truth]
+Condition = Callable[[Values, Mask], Answers]
 """The answers of all rows, from coded values and from which cells are meaningful."""
 
 _BACKTICKED = re.compile(r"""("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|`([^`]*)`""")
@@ -67,13 +67,13 @@ class Rule:
     gates: frozenset[int]
     condition: Condition
 
-    def answers(self, values: Values, meaningful: Mask) -> Truth:
+    def answers(self, values: Values, meaningful: Mask) -> Answers:
         """TRUE, FALSE or UNDECIDED for every row.
 
         Parameters
         ----------
         values : array of shape (n_rows, n_columns)
-            Coded cells, NaN where not known, ``STRANGER`` for unseen levels.
+            Coded cells, NaN where not known, ``UNSEEN_LEVEL`` for unseen levels.
         meaningful : bool array of the same shape
             Cells known to have no value: comparisons with them fail.
         """
@@ -98,14 +98,14 @@ def read_rules(rules: Any, table: Table, schema: Schema) -> tuple[Rule, ...]:
     check_mapping("rules", rules, "conditions", "{'spouse_age': 'married == \"yes\"'}")
     read = {}
     for label, text in rules.items():
-        target = modelled_place(table, schema, label, "rules")
+        target = modelled_position(table, schema, label, "rules")
         if target in read:
             raise InputError(f"rules has two rules for {label!r}. Join them with 'and' or 'or'.")
         read[target] = _Reader(label, text, table, schema).rule(target)
     return _gates_first(read, schema)
 
 
-def modelled_place(table: Table, schema: Schema, label: Hashable, option: str) -> int:
+def modelled_position(table: Table, schema: Schema, label: Hashable, option: str) -> int:
     """Where a column stands among the modelled ones; an error if it is not there."""
     position = table.require(label, option)
     if not schema.columns[position].is_modelled:
@@ -243,7 +243,7 @@ class _Reader:
             for column in columns
         ]
 
-        def answers(values: Values, na: Mask) -> Truth:
+        def answers(values: Values, na: Mask) -> Answers:
             x, y = coded[0](values[:, one]), coded[1](values[:, other])
             return _answers(compare(x, y), np.isnan(x) | np.isnan(y), na[:, one] | na[:, other])
 
@@ -276,7 +276,7 @@ class _Reader:
             raise self.wrong(
                 f"{name!r} is not a column of X ({', '.join(self.table.names[:30])}). {hint}"
             )
-        place = modelled_place(self.table, self.schema, name, f"The rule for {self.label!r}")
+        place = modelled_position(self.table, self.schema, name, f"The rule for {self.label!r}")
         self.gates.add(place)
         return place
 
@@ -390,7 +390,7 @@ def _coder(numbers: list[float]) -> Callable[[Values], Values]:
     by_code = np.array([*numbers, np.nan])
 
     def coded(codes: Values) -> Values:
-        is_level = ~np.isnan(codes) & (codes != STRANGER)
+        is_level = ~np.isnan(codes) & (codes != UNSEEN_LEVEL)
         return by_code[np.where(is_level, codes, len(numbers)).astype(np.int64)]
 
     return coded
@@ -402,14 +402,14 @@ def _compared(
     compare: Callable[[Any, Any], Any],
     with_what: Any,
 ) -> Condition:
-    def answers(values: Values, na: Mask) -> Truth:
+    def answers(values: Values, na: Mask) -> Answers:
         x = numbers(values[:, place])
         return _answers(compare(x, with_what), np.isnan(x), na[:, place])
 
     return answers
 
 
-def _answers(holds: Mask, unknown: Mask, nothing_there: Mask) -> Truth:
+def _answers(holds: Mask, unknown: Mask, nothing_there: Mask) -> Answers:
     answers = np.where(holds, TRUE, FALSE)
     answers = np.where(unknown, UNDECIDED, answers)
     return np.where(nothing_there, FALSE, answers).astype(np.int8)

@@ -69,7 +69,7 @@ class JointSpace:
     by_rank: bool = False
 
     @property
-    def kept(self) -> tuple[int, ...]:
+    def can_be_meaningful(self) -> tuple[int, ...]:
         """Columns that can have meaningful cells: those searched, and checkboxes."""
         return tuple(sorted({*self.mm, *np.flatnonzero(self.schema.checkboxes).tolist()}))
 

@@ -27,9 +27,9 @@ from diffjoint.table.frame import (
 from diffjoint.table.pass_through import (
     check_observed,
     check_unticked,
-    doubts_on_carried,
-    doubts_on_kept,
+    pass_through_doubts,
     scarce_columns,
+    unjudged_doubts,
 )
 from diffjoint.table.ranks import from_scores, to_scores
 from diffjoint.table.schema import (
@@ -65,8 +65,6 @@ __all__ = [
     "code_table",
     "coordinates",
     "decode",
-    "doubts_on_carried",
-    "doubts_on_kept",
     "dummy_levels",
     "encode",
     "fill_column",
@@ -85,10 +83,12 @@ __all__ = [
     "objects",
     "on_grid",
     "open_table",
+    "pass_through_doubts",
     "scarce_columns",
     "to_dummies",
     "to_scores",
     "to_standard_units",
+    "unjudged_doubts",
     "with_bounds",
     "with_cells",
     "with_microseconds",

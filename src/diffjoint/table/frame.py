@@ -99,12 +99,12 @@ class Table:
             )
         return position
 
-    def rebuilt(self, columns: dict[int, nw.Series[Any]]) -> Any:
+    def replace_columns(self, columns: dict[int, nw.Series[Any]]) -> Any:
         """The table as it came, with some columns put in the place of the old ones."""
         new = [columns[i].alias(self.names[i]) for i in columns]
         return self._outside(self.frame.with_columns(*new) if new else self.frame)
 
-    def like(self, cells: NDArray[Any], names: Sequence[str] | None = None) -> Any:
+    def wrap(self, cells: NDArray[Any], names: Sequence[str] | None = None) -> Any:
         """Other cells in this table's container, with its index; its columns unless named."""
         if self.is_array:
             return cells
@@ -115,7 +115,7 @@ class Table:
         columns = {key: cells[:, i] for i, key in enumerate(keys)}
         return nw.from_dict(columns, backend=self.frame.implementation).to_native()
 
-    def beside(self, native: Any, extra: Any) -> Any:
+    def append_columns(self, native: Any, extra: Any) -> Any:
         """Columns of ``extra`` to the right of those of ``native``."""
         if self.is_array:
             return np.column_stack([native, extra])

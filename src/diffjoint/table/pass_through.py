@@ -33,7 +33,7 @@ def check_observed(table: Table, named: Mapping[str, Iterable[Hashable]]) -> Non
                 )
 
 
-def doubts_on_carried(
+def pass_through_doubts(
     table: Table, schema: Schema, column_kinds: Mapping[Hashable, str] | None = None
 ) -> tuple[str, ...]:
     """A word on columns that no one asked to carry along: without a value, or of dates as objects.
@@ -42,7 +42,7 @@ def doubts_on_carried(
     --------
     >>> from diffjoint.table import infer_schema, open_table
     >>> table = open_table(pd.DataFrame({"age": [31, 40], "born": [date(1993, 5, 1), None]}))
-    >>> doubts_on_carried(table, infer_schema(table))[0].split(". ")[0]
+    >>> pass_through_doubts(table, infer_schema(table))[0].split(". ")[0]
     "'born' holds dates as Python objects, so that it is carried along and not filled"
     """
     asked = {table.position(label) for label in column_kinds or {}}
@@ -63,7 +63,7 @@ def doubts_on_carried(
     )
 
 
-def doubts_on_kept(
+def unjudged_doubts(
     table: Table, schema: Schema, column_kinds: Mapping[Hashable, str] | None = None
 ) -> tuple[str, ...]:
     """A word on columns whose empty cells are kept without being judged, though no one asked.
@@ -74,7 +74,7 @@ def doubts_on_kept(
     --------
     >>> from diffjoint.table import infer_schema, open_table
     >>> table = open_table(pd.DataFrame({"age": [31, 40], "sprouts": ["served", None]}))
-    >>> doubts_on_kept(table, infer_schema(table))[0].split(": ")[0]
+    >>> unjudged_doubts(table, infer_schema(table))[0].split(": ")[0]
     "'sprouts' holds one value or nothing, as checkboxes do"
     """
     asked = {table.position(label) for label in column_kinds or {}}

@@ -278,25 +278,25 @@ def pack_trees(trees: Sequence[Trees]) -> Arrays:
     """Plain arrays that :func:`unpack_trees` makes the trees from."""
     arrays: Arrays = {}
     for name in TREE_PARTS:
-        arrays |= end_to_end(f"trees.{name}", [getattr(grown, name) for grown in trees])
+        arrays |= join_arrays(f"trees.{name}", [getattr(grown, name) for grown in trees])
     return arrays
 
 
 def unpack_trees(arrays: Arrays) -> list[Trees]:
     """The trees that :func:`pack_trees` made arrays of."""
-    parts = {name: apart(arrays, f"trees.{name}") for name in TREE_PARTS}
+    parts = {name: split_arrays(arrays, f"trees.{name}") for name in TREE_PARTS}
     n_trees = len(parts["baseline"])
     return [Trees(**{name: parts[name][i] for name in TREE_PARTS}) for i in range(n_trees)]
 
 
-def end_to_end(name: str, parts: Sequence[NDArray[Any]]) -> Arrays:
+def join_arrays(name: str, parts: Sequence[NDArray[Any]]) -> Arrays:
     """Arrays joined to one, and another that tells where each ends."""
     lengths = np.array([len(part) for part in parts], dtype=np.int64)
     joined = np.concatenate(parts) if len(parts) else np.empty(0)
     return {name: joined, f"{name}.lengths": lengths}
 
 
-def apart(arrays: Arrays, name: str) -> list[NDArray[Any]]:
-    """The arrays that :func:`end_to_end` joined."""
+def split_arrays(arrays: Arrays, name: str) -> list[NDArray[Any]]:
+    """The arrays that :func:`join_arrays` joined."""
     lengths = arrays[f"{name}.lengths"]
     return np.split(arrays[name], lengths.cumsum()[:-1]) if len(lengths) else []

@@ -26,7 +26,7 @@ Floats = NDArray[np.float32]
 
 
 @dataclass(frozen=True)
-class Most:
+class InputLimits:
     """How many columns a model sees, at most.
 
     Attributes
@@ -40,12 +40,12 @@ class Most:
     gaps: int
 
     @property
-    def together(self) -> int:
+    def total(self) -> int:
         """All of them."""
         return self.strongest + self.left_open + self.gaps
 
 
-WHO_IS_MISSING, WHAT_IT_HOLDS = Most(16, 8, 8), Most(20, 16, 6)
+MISSINGNESS_INPUTS, VALUE_INPUTS = InputLimits(16, 8, 8), InputLimits(20, 16, 6)
 """Columns that say who is missing in a column, and what the column holds."""
 
 
@@ -73,7 +73,7 @@ class Screen:
     bins: Floats
     flags: Floats
 
-    def missing_along(self, column: int, *, by_gaps: bool = True) -> Places:
+    def inputs_for_missingness(self, column: int, *, by_gaps: bool = True) -> Places:
         """The columns that say who is missing in one column, in their order.
 
         Parameters
@@ -82,12 +82,12 @@ class Screen:
             Whether columns count that are missing along with it.
         """
         target = np.isnan(self.values[self.rows, column])[:, None].astype(np.float64)
-        return self._inputs(column, target, WHO_IS_MISSING, by_gaps)
+        return self._inputs(column, target, MISSINGNESS_INPUTS, by_gaps)
 
-    def about(self, column: int) -> Places:
+    def inputs_for_values(self, column: int) -> Places:
         """The columns that say something about what one column holds, in their order."""
         targets = _indicators(self.values[self.rows, column], int(self.n_levels[column]))
-        return self._inputs(column, targets, WHAT_IT_HOLDS, by_gaps=True)
+        return self._inputs(column, targets, VALUE_INPUTS, by_gaps=True)
 
     def strength(self, targets: Values) -> Values:
         """How much the values of each column say about some targets together.
@@ -114,10 +114,10 @@ class Screen:
         strength: Values = (between - np.maximum(n_filled - 1, 0)).sum(axis=1)
         return strength
 
-    def _inputs(self, column: int, targets: Values, most: Most, by_gaps: bool) -> Places:
+    def _inputs(self, column: int, targets: Values, most: InputLimits, by_gaps: bool) -> Places:
         """The columns that a model of some targets sees: all of them in a narrow table."""
         others = np.delete(np.arange(len(self.n_levels)), column)
-        if len(others) <= most.together:
+        if len(others) <= most.total:
             return others
         targets = _standard(targets)
         found = _strongest(self.strength(targets), {column}, most.strongest)
@@ -151,7 +151,7 @@ def open_screen(values: Values, n_levels: NDArray[np.int64]) -> Screen:
     """Return the screen of a table: some of its rows, equally spaced; none of a narrow table."""
     fitting = MOST_CELLS // max(1, N_BINS * len(n_levels))
     n_rows = min(len(values), int(np.clip(fitting, FEWEST_ROWS, MOST_ROWS)))
-    if len(n_levels) - 1 <= WHO_IS_MISSING.together:
+    if len(n_levels) - 1 <= MISSINGNESS_INPUTS.total:
         n_rows = 0
     rows = np.unique(np.linspace(0, max(len(values) - 1, 0), n_rows, dtype=int))
     some = values[rows]

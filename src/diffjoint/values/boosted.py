@@ -21,14 +21,14 @@ from diffjoint.trees import (
     Arrays,
     Screen,
     Trees,
-    apart,
     constant,
-    end_to_end,
     grow,
+    join_arrays,
     mean_of,
     open_screen,
     pack_trees,
     side_by_side,
+    split_arrays,
     unpack_trees,
 )
 
@@ -78,7 +78,7 @@ class ColumnExpectation:
     levels: Values
     shares: Values
 
-    def of(self, rows: Values) -> tuple[Values, Values]:
+    def predict(self, rows: Values) -> tuple[Values, Values]:
         """Numbers: mean and standard deviation. Levels: the likeliest, and the entropy in nats."""
         sums = self.value.predict(rows)
         if not len(self.levels):
@@ -89,9 +89,9 @@ class ColumnExpectation:
         entropy = -(likely * np.log(np.maximum(likely * self.shares, TINY))).sum(axis=1)
         return self.levels[(likely * self.shares).argmax(axis=1)], np.maximum(entropy, 0.0)
 
-    def cells(self, rows: Values, column: Column) -> tuple[Values, Values]:
+    def predict_cells(self, rows: Values, column: Column) -> tuple[Values, Values]:
         """What cells of a column are expected to hold, and how uncertain that is."""
-        value, spread = self.of(rows)
+        value, spread = self.predict(rows)
         if column.is_categorical:
             return value, spread
         return on_grid(from_standard_units(value, column), column), spread * column.scale
@@ -104,7 +104,7 @@ class Expectation:
     space: JointSpace
     columns: tuple[ColumnExpectation, ...]
 
-    def of(self, observation: Observation) -> tuple[Values, Values]:
+    def predict(self, observation: Observation) -> tuple[Values, Values]:
         """Values with every gap filled, and how uncertain each is; 0 where observed."""
         values, uncertainty = observation.values.copy(), np.zeros(observation.values.shape)
         for j, (column, learnt) in enumerate(
@@ -113,15 +113,15 @@ class Expectation:
             rows = np.flatnonzero(~observation.observed[:, j])
             if not len(rows):
                 continue
-            cells = learnt.cells(observation.values[rows], column)
+            cells = learnt.predict_cells(observation.values[rows], column)
             values[rows, j], uncertainty[rows, j] = cells
         return values, uncertainty
 
     def arrays(self) -> Arrays:
         """The expectation as plain arrays."""
         trees = [grown for column in self.columns for grown in (column.value, column.spread)]
-        levels = end_to_end("levels", [column.levels for column in self.columns])
-        shares = end_to_end("shares", [column.shares for column in self.columns])
+        levels = join_arrays("levels", [column.levels for column in self.columns])
+        shares = join_arrays("shares", [column.shares for column in self.columns])
         return levels | shares | pack_trees(trees)
 
 
@@ -163,7 +163,7 @@ def learn_column(
     rows = np.flatnonzero(observation.observed[:, j])[:MOST_ROWS]
     values = _hide_together(observation, j, rows, np.random.default_rng([seed, j]))
     target = values[:, j]
-    inputs = screen.about(j)
+    inputs = screen.inputs_for_values(j)
     seen = _Seen(values[:, inputs], space.schema.n_levels[inputs], inputs)
     if column.is_categorical:
         return _learn_levels(seen, target, n_boosters, seed)
@@ -195,7 +195,7 @@ def expectation_from(arrays: Arrays, space: JointSpace) -> Expectation | None:
     if not arrays:
         return None
     trees = unpack_trees(arrays)
-    levels, shares = apart(arrays, "levels"), apart(arrays, "shares")
+    levels, shares = split_arrays(arrays, "levels"), split_arrays(arrays, "shares")
     parts = zip(trees[::2], trees[1::2], levels, shares, strict=True)
     return Expectation(space, tuple(ColumnExpectation(*part) for part in parts))
 

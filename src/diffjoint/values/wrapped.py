@@ -29,7 +29,7 @@ class Wrapped:
     imputer: Any
     levels: tuple[Values, ...]
 
-    def of(self, observation: Observation) -> tuple[Values, Values]:
+    def predict(self, observation: Observation) -> tuple[Values, Values]:
         """Return values with every missing cell filled, and NaN for how uncertain these are."""
         missing = ~observation.observed
         schema = self.space.schema

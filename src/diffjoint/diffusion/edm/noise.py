@@ -12,7 +12,7 @@ import math
 import torch
 from torch import Tensor
 
-from diffjoint.state.row_keys import GOLDEN, MIX_1, MIX_2
+from diffjoint.state.keys import GOLDEN, MIX_1, MIX_2
 
 _LOW_32 = 0xFFFFFFFF
 

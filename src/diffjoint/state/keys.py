@@ -20,10 +20,10 @@ def row_keys(values: NDArray[np.float64], seed: int) -> NDArray[np.int64]:
     seed : int
         Keys of another seed are unrelated.
     """
-    return told_apart(content_keys(values, seed))
+    return number_repeats(content_keys(values, seed))
 
 
-def told_apart(keys: Keys) -> NDArray[np.int64]:
+def number_repeats(keys: Keys) -> NDArray[np.int64]:
     """Tell repeats of a row apart by how often its key came before, in the whole table."""
     with np.errstate(over="ignore"):
         keys = mix(keys + np.uint64(GOLDEN) * _occurrence(keys).astype(np.uint64))
@@ -36,7 +36,7 @@ def canonical_order(values: NDArray[np.float64]) -> NDArray[np.intp]:
     Repeats of a row stay in their order among themselves, so that each keeps its key.
     """
     n_rows, content = len(values), content_keys(values, seed=0)
-    place_in_order = np.argsort(told_apart(content), kind="stable")
+    place_in_order = np.argsort(number_repeats(content), kind="stable")
     places = np.lexsort((np.arange(n_rows), content[place_in_order]))
     order = np.empty(n_rows, dtype=np.intp)
     order[places] = np.lexsort((np.arange(n_rows), content))
