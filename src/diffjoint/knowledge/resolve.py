@@ -1,4 +1,4 @@
-"""What the user knows of the missing cells: labels, reason codes and rules, put together."""
+"""Resolve labels, reason codes and rules to what is known of every missing cell."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -18,30 +18,29 @@ Rows = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Knowledge:
-    """Which missing cells are settled before anything is inferred, and what settles others.
+    """What the user's labels, codes and rules decide of a table's missing cells.
 
     Attributes
     ----------
     meaningful, lost : bool arrays of shape (n_rows, n_modelled)
-        Missing cells of known kind.
+        Missing cells that are known to be meaningful, or lost.
     labelled : bool array of the same shape
-        Those of them that the user has labelled one by one.
+        Those of them that the user has labelled cell by cell.
     undecided : bool array of the same shape
-        Missing cells of ruled columns whose rule waits for a missing gate.
+        Missing cells whose rule cannot be decided, since a gate is missing.
     demanded : int array of the same shape
-        What a rule that waits for a gate must answer, if its cell is to be what it is known to
-        be: TRUE or FALSE; UNDECIDED if nothing is known of the cell.
+        The answer that an undecided rule must have to agree with what is known of its cell: TRUE
+        or FALSE; UNDECIDED if nothing is known of the cell.
     rule_values : array of the same shape
-        Coded values as rules see them: NaN where missing, levels that fit did not see
-        ``UNSEEN_LEVEL``.
+        Coded values for rules: NaN where missing, ``UNSEEN_LEVEL`` for levels not seen in fit.
     n_levels : array of shape (n_modelled,)
-        Levels of each column; 0 for numbers.
+        Number of levels of each column; 0 for numbers.
     rules : tuple of Rule
     doubts : tuple of str
-        Where what is known contradicts itself.
+        Contradictions between rules and cells.
     checkboxes : bool array of shape (n_rows, n_modelled)
-        Empty cells of checkboxes. Their values are known, not ticked, unless they were lost; they
-        are meaningful where they are not ticked.
+        Missing cells of checkboxes. Unless they were lost their value is known (not ticked), and
+        they are meaningful.
     """
 
     meaningful: Mask
@@ -60,18 +59,18 @@ class Knowledge:
             object.__setattr__(self, "checkboxes", np.zeros(self.meaningful.shape, dtype=bool))
 
     def fill_certain(self, probability: Values) -> Values:
-        """P(meaningful) of all cells from that of those that were judged."""
+        """Set P(meaningful) to 1 at checkboxes that are not ticked."""
         return np.where(self.checkboxes & ~self.lost, 1.0, probability)
 
     def mark_known(self, values: Values) -> Values:
-        """Values by which rows are told apart: cells of known kind differ from other gaps."""
+        """Mark known cells in values that row keys are made from: +inf meaningful, -inf lost."""
         if not (self.meaningful.any() or self.lost.any()):
             return values
         marked = np.where(self.meaningful, np.inf, values)
         return np.where(self.lost, -np.inf, marked)
 
     def settle(self, state: JointState) -> JointState:
-        """A state that obeys the rules, in which boxes that are not ticked are meaningful."""
+        """Return a state that obeys the rules and has unticked checkboxes as meaningful."""
         settled = self._by_rules(state)
         if not self.checkboxes.any():
             return settled
@@ -79,10 +78,10 @@ class Knowledge:
         return JointState(settled.values, settled.meaningful | unticked)
 
     def _by_rules(self, state: JointState) -> JointState:
-        """A state that obeys the rules: filled gates decide the cells that waited for them.
+        """Return a state that obeys the rules: filled gates decide the undecided cells.
 
-        A gate that was filled against a cell of known kind gives way: a category takes the
-        first level under which the rules say what is known.
+        If a gate was filled so that a rule contradicts a known cell, the gate changes: a category
+        takes the first level for which the rules agree with what is known.
         """
         if not self.rules:
             return state
@@ -96,7 +95,7 @@ class Knowledge:
         return JointState(values, meaningful)
 
     def _decided(self, state: JointState, rows: Rows | slice) -> Mask:
-        """The mask after each rule was asked, gates first."""
+        """Return the mask with undecided cells decided by their rules, gates first."""
         meaningful = state.meaningful.copy()
         for rule in self.rules:
             answers = self._answers(rule, JointState(state.values, meaningful), rows)
@@ -109,7 +108,7 @@ class Knowledge:
         return rule.answers(np.where(np.isnan(asked), state.values, asked), state.meaningful)
 
     def _n_broken(self, settled: JointState, rows: Rows | slice) -> NDArray[np.int64]:
-        """How many rules a row's cells of known kind break."""
+        """Return how many rules the known cells of each row break."""
         n_broken = np.zeros(len(settled.values), dtype=np.int64)
         for rule in self.rules:
             demanded = self.demanded[rows, rule.target]
@@ -118,7 +117,7 @@ class Knowledge:
         return n_broken
 
     def _mended(self, state: JointState, rows: Rows) -> JointState:
-        """Filled gates changed one at a time, where that leaves fewer rules broken."""
+        """Change filled gates one at a time, where that leaves fewer rules broken."""
         values, drawn = state.values.copy(), state.meaningful.copy()
         meaningful = self._decided(state, rows)
         fewest = self._n_broken(JointState(values, meaningful), rows)
@@ -143,7 +142,7 @@ def resolve_knowledge(
     coded: Labels,
     rules: tuple[Rule, ...] = (),
 ) -> Knowledge:
-    """Ask every rule of a table; what is said of a single cell goes before its rule.
+    """Apply all rules to a table; the label of a cell overrides its rule.
 
     Parameters
     ----------
@@ -152,7 +151,7 @@ def resolve_knowledge(
     gaps : bool array of the same shape
         Missing cells.
     labels, coded : Labels
-        All that is said of single cells, and what codes say, in the shape of the whole table.
+        All labels, and those of them that come from reason codes, in the whole table's shape.
     """
     modelled = schema.modelled_positions
     checkboxes = gaps & schema.checkboxes
@@ -194,7 +193,7 @@ def resolve_knowledge(
 
 
 def without_lost_checkboxes(values: Values, labels: Labels, schema: Schema) -> Values:
-    """Coded values without those of boxes that were lost: nothing says whether they were ticked."""
+    """Set lost checkboxes to missing: it is not known whether they were ticked."""
     lost = labels.lost[:, schema.modelled_positions] & schema.checkboxes
     return np.where(lost, np.nan, values) if lost.any() else values
 
@@ -202,7 +201,7 @@ def without_lost_checkboxes(values: Values, labels: Labels, schema: Schema) -> V
 def check_labels(
     labels: Labels, coded: Labels, table: Table, schema: Schema, space: JointSpace
 ) -> None:
-    """Raise if cells are said to be meaningful where none is searched for, or are not modelled."""
+    """Raise if cells are labelled meaningful in columns not searched, or lost in unmodelled ones."""
     searched = set(schema.modelled_positions[list(space.mm)].tolist())
     modelled = set(schema.modelled_positions.tolist())
     for position in np.flatnonzero((labels.meaningful & ~coded.meaningful).any(axis=0)):
@@ -223,7 +222,7 @@ def check_labels(
 
 
 def _doubts(against: Sequence[tuple[Rule, Mask]], schema: Schema) -> tuple[str, ...]:
-    """One sentence on all cells that are not as their rules would have them."""
+    """Return one doubt about all cells that contradict their rule, or none."""
     counts = {rule.target: int(breaks.sum()) for rule, breaks in against}
     n_cells = sum(counts.values())
     if not n_cells:

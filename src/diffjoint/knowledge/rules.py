@@ -1,7 +1,7 @@
-"""Rules: when a column has something to record at all, such as ``married == "yes"``.
+"""Read rules that say when a column has a value at all, such as ``married == "yes"``.
 
-A rule is read once, by Python's own parser but never run by it, and then asked of coded values.
-Its answer is yes, no, or undecided where a column it asks for is missing.
+A rule is parsed once, by Python's parser, but never run as Python; it is then evaluated on coded
+values. Its answer is true, false, or undecided where a column that it refers to is missing.
 """
 
 import ast
@@ -21,13 +21,13 @@ from diffjoint.errors import InputError
 from diffjoint.table import Column, Kind, Schema, Table, check_mapping, iso_microseconds
 
 Answers = NDArray[np.int8]
-"""One answer per row. Of two answers, ``and`` is the smaller and ``or`` the larger."""
+"""One answer per row. ``and`` is the minimum of two answers, ``or`` their maximum."""
 FALSE, UNDECIDED, TRUE = 0, 1, 2
 UNSEEN_LEVEL = -1.0
-"""Code of a level that fit did not see: unlike any level that a rule can name."""
+"""Code of a level that fit did not see: it equals no level that a rule can name."""
 
 Condition = Callable[[Values, Mask], Answers]
-"""The answers of all rows, from coded values and from which cells are meaningful."""
+"""Evaluates all rows, given coded values and the mask of meaningful cells."""
 
 _BACKTICKED = re.compile(r"""("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|`([^`]*)`""")
 _COMPARED: dict[type[ast.cmpop], tuple[str, Callable[[Any, Any], Any]]] = {
@@ -40,7 +40,7 @@ _COMPARED: dict[type[ast.cmpop], tuple[str, Callable[[Any, Any], Any]]] = {
 }
 _TURNED = {ast.Lt: ast.Gt, ast.LtE: ast.GtE, ast.Gt: ast.Lt, ast.GtE: ast.LtE}
 _TRUTHS = {"True": True, "False": False, "true": True, "false": False}
-"""What text stands for a truth value."""
+"""Levels in text that are read as truth values."""
 _CAN_SAY = (
     "A rule may have column names (in `backticks` where they are not plain words), text in quotes, "
     "numbers, True, False, ==, !=, <, <=, >, >=, in, not in, and, or, not and parentheses"
@@ -54,11 +54,11 @@ class Rule:
     Attributes
     ----------
     target : int
-        The column that the rule is about, among the modelled ones.
+        The position, among the modelled columns, of the column that the rule is about.
     text : str
         The rule as the user wrote it.
     gates : frozenset of int
-        The columns it asks for.
+        Positions of the columns that it refers to.
     condition : callable
     """
 
@@ -68,20 +68,20 @@ class Rule:
     condition: Condition
 
     def answers(self, values: Values, meaningful: Mask) -> Answers:
-        """TRUE, FALSE or UNDECIDED for every row.
+        """Return TRUE, FALSE or UNDECIDED for every row.
 
         Parameters
         ----------
         values : array of shape (n_rows, n_columns)
             Coded cells, NaN where not known, ``UNSEEN_LEVEL`` for unseen levels.
         meaningful : bool array of the same shape
-            Cells known to have no value: comparisons with them fail.
+            Cells that have no value: comparisons with them are false.
         """
         return self.condition(values, meaningful)
 
 
 def read_rules(rules: Any, table: Table, schema: Schema) -> tuple[Rule, ...]:
-    """Rules by column label, read and checked; gates come before what depends on them.
+    """Parse and check rules by column label; return gates before the rules that depend on them.
 
     Examples
     --------
@@ -106,7 +106,7 @@ def read_rules(rules: Any, table: Table, schema: Schema) -> tuple[Rule, ...]:
 
 
 def modelled_position(table: Table, schema: Schema, label: Hashable, option: str) -> int:
-    """Where a column stands among the modelled ones; an error if it is not there."""
+    """Return the position of a column among the modelled ones; raise if it is not modelled."""
     position = table.require(label, option)
     if not schema.columns[position].is_modelled:
         raise InputError(
@@ -135,7 +135,7 @@ class _Constant:
 
 
 class _Reader:
-    """Makes a condition of a rule's text."""
+    """Parses the text of one rule."""
 
     def __init__(self, label: Hashable, text: Any, table: Table, schema: Schema) -> None:
         self.label, self.text, self.table, self.schema = label, text, table, schema
@@ -160,7 +160,7 @@ class _Reader:
         return Rule(target, self.text, frozenset(self.gates), condition)
 
     def named(self, found: re.Match[str]) -> str:
-        """A word in the place of a name in backticks; text in quotes stays."""
+        """Replace a name in backticks by a placeholder; keep text in quotes."""
         if found[1] is not None:
             return found[1]
         word = f"_in_backticks_{len(self.backticked)}_"
@@ -182,7 +182,7 @@ class _Reader:
         raise self.wrong(f"it says {self.shown(node)}. {_CAN_SAY}")
 
     def chain(self, node: ast.Compare) -> Condition:
-        """``a < b < c`` is ``a < b and b < c``."""
+        """Parse a comparison; ``a < b < c`` is ``a < b and b < c``."""
         sides = [node.left, *node.comparators]
         links = [
             self.comparison(left, how, right)
@@ -191,7 +191,7 @@ class _Reader:
         return lambda values, na: np.minimum.reduce([link(values, na) for link in links])
 
     def flag(self, node: ast.Name) -> Condition:
-        """A column of truth values by itself, be they written as text."""
+        """Parse a column name that stands alone: its levels must be truth values."""
         place = self.place(node)
         column = self.schema.modelled[place]
         truths = [_truth(level) for level in column.levels]
@@ -260,7 +260,7 @@ class _Reader:
         return self.one_of(place, inside, outside)
 
     def one_of(self, place: int, inside: list[float], outside: bool) -> Condition:
-        """Whether a column is one of some numbers, or none of them."""
+        """Return a condition that a column is one of some numbers, or none of them."""
 
         def found(x: Values, members: Sequence[float]) -> Mask:
             return np.isin(x, members, invert=outside)
@@ -268,7 +268,7 @@ class _Reader:
         return _compared(place, _numbers_of(self.schema.modelled[place]), found, inside)
 
     def place(self, node: ast.Name) -> int:
-        """Where a column that the rule asks for stands among the modelled ones."""
+        """Return the position of a column that the rule refers to, and note it as a gate."""
         name = self.backticked.get(node.id, node.id)
         if self.table.position(name) is None:
             close = difflib.get_close_matches(name, self.table.names, n=1)
@@ -291,7 +291,7 @@ class _Reader:
         raise self.wrong(f"it says {self.shown(node)}. {_CAN_SAY}")
 
     def coded(self, column: Column, value: Any, exactly: bool) -> float:
-        """What a value in a rule is among a column's numbers."""
+        """Return a constant of the rule as the number that a column's codes are compared with."""
         if column.kind is Kind.DATETIME:
             stamp = iso_microseconds(value) if isinstance(value, str) else None
             if stamp is None:
@@ -306,7 +306,7 @@ class _Reader:
         return float(value)
 
     def check_kind(self, column: Column, value: Any) -> None:
-        """Raise if text is compared with a number, or a number with text."""
+        """Raise if a column of numbers is compared with text, or a column of text with a number."""
         if isinstance(value, str) and not _has_labels(column):
             raise self.wrong(
                 f"'{column.name}' holds numbers ({column.in_words()}); compare it with a number, "
@@ -321,7 +321,7 @@ class _Reader:
             )
 
     def level(self, column: Column, value: Any) -> float:
-        """A level's number; one that the column does not hold is most likely a slip."""
+        """Return the number of a level; raise if the column does not have it: most likely a typo."""
         if value not in column.levels:
             self.check_kind(column, value)
             names = {str(level): level for level in column.levels}
@@ -358,7 +358,7 @@ def _has_labels(column: Column) -> bool:
 
 
 def _truth(level: Any) -> bool | None:
-    """The truth value that a level is or, as text, stands for; None for any other."""
+    """Return the truth value that a level is or, as text, stands for; None for others."""
     return level if isinstance(level, bool) else _TRUTHS.get(level)
 
 
@@ -373,12 +373,12 @@ def _what_it_holds(column: Column) -> str:
 
 
 def _words_of(column: Column) -> list[Any]:
-    """What the codes of a column of text stand for; nothing else is a box not ticked."""
+    """Return what the codes of a column of text stand for; None for a box not ticked."""
     return [*column.levels, *([None] if column.is_checkbox else [])]
 
 
 def _numbers_of(column: Column) -> Callable[[Values], Values]:
-    """What a column's codes are compared as: levels that are numbers by those."""
+    """Return a function from a column's codes to the numbers that they are compared as."""
     if column.is_categorical and not _has_labels(column):
         unticked = [-np.inf] * column.is_checkbox  # no number that a rule can name
         return _coder([*(float(level) for level in column.levels), *unticked])
@@ -386,7 +386,7 @@ def _numbers_of(column: Column) -> Callable[[Values], Values]:
 
 
 def _coder(numbers: list[float]) -> Callable[[Values], Values]:
-    """A number for each code; NaN for none."""
+    """Return a function that looks up the number of each code; NaN for other codes."""
     by_code = np.array([*numbers, np.nan])
 
     def coded(codes: Values) -> Values:

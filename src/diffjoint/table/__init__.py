@@ -1,4 +1,4 @@
-"""Tables at the door: kinds, coding, model space, and dtypes back as they came. No torch."""
+"""Open tables, infer what their columns are, convert to model space and back. No torch."""
 
 from diffjoint.table.bounds import number_for, with_bounds
 from diffjoint.table.decode import (
