@@ -255,7 +255,7 @@ def _occurs(table: Table, position: int, codes: dict[Any, str]) -> bool:
 
 
 def columns_searched_by_codes(table: Table, reason_codes: Any, labels: Labels) -> list[int]:
-    """Return the positions of columns for which a code that means "meaningful" is given or occurs."""
+    """Return the positions of columns with codes for "meaningful": given for them, or found."""
     own = reason_codes or {}
     named = [
         table.require(label, "reason_codes")

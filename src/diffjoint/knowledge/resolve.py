@@ -201,7 +201,7 @@ def without_lost_checkboxes(values: Values, labels: Labels, schema: Schema) -> V
 def check_labels(
     labels: Labels, coded: Labels, table: Table, schema: Schema, space: JointSpace
 ) -> None:
-    """Raise if cells are labelled meaningful in columns not searched, or lost in unmodelled ones."""
+    """Raise if a column with cells labelled meaningful is not searched, or lost, not modelled."""
     searched = set(schema.modelled_positions[list(space.mm)].tolist())
     modelled = set(schema.modelled_positions.tolist())
     for position in np.flatnonzero((labels.meaningful & ~coded.meaningful).any(axis=0)):

@@ -321,7 +321,7 @@ class _Reader:
             )
 
     def level(self, column: Column, value: Any) -> float:
-        """Return the number of a level; raise if the column does not have it: most likely a typo."""
+        """Return the number of a level; raise if the column lacks it: most likely a typo."""
         if value not in column.levels:
             self.check_kind(column, value)
             names = {str(level): level for level in column.levels}

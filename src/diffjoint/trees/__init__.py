@@ -1,4 +1,4 @@
-"""Boosted trees as plain arrays, and the columns that they see."""
+"""Grow boosted trees, keep them as plain arrays, and choose the columns that they see."""
 
 from diffjoint.trees.boosted import (
     Arrays,
