@@ -43,6 +43,7 @@ from diffjoint.fitting.model import (
     observe,
 )
 from diffjoint.fitting.params import label_from, params_from, plain_params
+from diffjoint.knowledge.conditions import Rule
 from diffjoint.knowledge.labels import Labels, open_labels
 from diffjoint.knowledge.reason_codes import (
     columns_searched_by_codes,
@@ -55,7 +56,7 @@ from diffjoint.knowledge.resolve import (
     resolve_knowledge,
     without_lost_checkboxes,
 )
-from diffjoint.knowledge.rules import Rule, read_rules
+from diffjoint.knowledge.rules import read_rules
 from diffjoint.report import Findings, Report, summarize
 from diffjoint.results.complete import MMOutput, check_output, complete, indicator_names, spread
 from diffjoint.results.constants import read_constants

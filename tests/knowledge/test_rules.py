@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 
 from diffjoint.errors import InputError
-from diffjoint.knowledge.rules import FALSE, TRUE, UNDECIDED, UNSEEN_LEVEL, read_rules
+from diffjoint.knowledge.conditions import FALSE, TRUE, UNDECIDED, UNSEEN_LEVEL
+from diffjoint.knowledge.rules import read_rules
 from diffjoint.table import code_table, infer_schema, open_table
 
 PEOPLE = pd.DataFrame(

@@ -1,1 +1,1 @@
-"""Train the diffusion model and draw from it: the algorithms of the paper, and all uses of torch."""
+"""Train the diffusion model and draw from it: the four algorithms of the paper, in torch."""

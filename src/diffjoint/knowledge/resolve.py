@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from diffjoint._types import Mask, Values
 from diffjoint.errors import InputError
+from diffjoint.knowledge.conditions import FALSE, TRUE, UNDECIDED, UNSEEN_LEVEL, Answers, Rule
 from diffjoint.knowledge.labels import Labels
-from diffjoint.knowledge.rules import FALSE, TRUE, UNDECIDED, UNSEEN_LEVEL, Answers, Rule
 from diffjoint.state import JointSpace, JointState
 from diffjoint.table import NOT_TICKED, Schema, Table
 

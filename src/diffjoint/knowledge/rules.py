@@ -1,7 +1,7 @@
 """Read rules that say when a column has a value at all, such as ``married == "yes"``.
 
 A rule is parsed once, by Python's parser, but never run as Python; it is then evaluated on coded
-values. Its answer is true, false, or undecided where a column that it refers to is missing.
+values.
 """
 
 import ast
@@ -9,25 +9,27 @@ import difflib
 import operator
 import re
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from diffjoint._types import Mask, Values
 from diffjoint.errors import InputError
+from diffjoint.knowledge.conditions import (
+    TRUE,
+    Answers,
+    Condition,
+    Rule,
+    answers_of,
+    code_lookup,
+    compare_column,
+    has_labels,
+    modelled_position,
+    numbers_of,
+    words_of,
+)
 from diffjoint.table import Column, Kind, Schema, Table, check_mapping, iso_microseconds
-
-Answers = NDArray[np.int8]
-"""One answer per row. ``and`` is the minimum of two answers, ``or`` their maximum."""
-FALSE, UNDECIDED, TRUE = 0, 1, 2
-UNSEEN_LEVEL = -1.0
-"""Code of a level that fit did not see: it equals no level that a rule can name."""
-
-Condition = Callable[[Values, Mask], Answers]
-"""Evaluates all rows, given coded values and the mask of meaningful cells."""
 
 _BACKTICKED = re.compile(r"""("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|`([^`]*)`""")
 _COMPARED: dict[type[ast.cmpop], tuple[str, Callable[[Any, Any], Any]]] = {
@@ -45,39 +47,6 @@ _CAN_SAY = (
     "A rule may have column names (in `backticks` where they are not plain words), text in quotes, "
     "numbers, True, False, ==, !=, <, <=, >, >=, in, not in, and, or, not and parentheses"
 )
-
-
-@dataclass(frozen=True)
-class Rule:
-    """One column's rule.
-
-    Attributes
-    ----------
-    target : int
-        The position, among the modelled columns, of the column that the rule is about.
-    text : str
-        The rule as the user wrote it.
-    gates : frozenset of int
-        Positions of the columns that it refers to.
-    condition : callable
-    """
-
-    target: int
-    text: str
-    gates: frozenset[int]
-    condition: Condition
-
-    def answers(self, values: Values, meaningful: Mask) -> Answers:
-        """Return TRUE, FALSE or UNDECIDED for every row.
-
-        Parameters
-        ----------
-        values : array of shape (n_rows, n_columns)
-            Coded cells, NaN where not known, ``UNSEEN_LEVEL`` for unseen levels.
-        meaningful : bool array of the same shape
-            Cells that have no value: comparisons with them are false.
-        """
-        return self.condition(values, meaningful)
 
 
 def read_rules(rules: Any, table: Table, schema: Schema) -> tuple[Rule, ...]:
@@ -101,19 +70,8 @@ def read_rules(rules: Any, table: Table, schema: Schema) -> tuple[Rule, ...]:
         target = modelled_position(table, schema, label, "rules")
         if target in read:
             raise InputError(f"rules has two rules for {label!r}. Join them with 'and' or 'or'.")
-        read[target] = _Reader(label, text, table, schema).rule(target)
+        read[target] = _RuleParser(label, text, table, schema).rule(target)
     return _gates_first(read, schema)
-
-
-def modelled_position(table: Table, schema: Schema, label: Hashable, option: str) -> int:
-    """Return the position of a column among the modelled ones; raise if it is not modelled."""
-    position = table.require(label, option)
-    if not schema.columns[position].is_modelled:
-        raise InputError(
-            f"{option} names {label!r}, which is passed through unmodelled (an id or free text). "
-            f"Leave it out, or set column_kinds={{{label!r}: 'categorical'}}."
-        )
-    return int(schema.modelled_positions.tolist().index(position))
 
 
 def _gates_first(rules: dict[int, Rule], schema: Schema) -> tuple[Rule, ...]:
@@ -129,12 +87,7 @@ def _gates_first(rules: dict[int, Rule], schema: Schema) -> tuple[Rule, ...]:
     return tuple(rules[target] for target in order)
 
 
-@dataclass(frozen=True)
-class _Constant:
-    value: Any
-
-
-class _Reader:
+class _RuleParser:
     """Parses the text of one rule."""
 
     def __init__(self, label: Hashable, text: Any, table: Table, schema: Schema) -> None:
@@ -217,11 +170,11 @@ class _Reader:
         column = self.schema.modelled[place]
         if isinstance(right, ast.Name):
             return self.two_columns(place, self.place(right), sign, compare)
-        if _has_labels(column) and sign not in ("==", "!="):
+        if has_labels(column) and sign not in ("==", "!="):
             self.check_kind(column, self.constant(right))
             raise self.unordered(column, sign)
         number = self.coded(column, self.constant(right), sign in ("==", "!="))
-        return _compared(place, _numbers_of(column), compare, number)
+        return compare_column(place, numbers_of(column), compare, number)
 
     def two_columns(
         self, one: int, other: int, sign: str, compare: Callable[[Any, Any], Any]
@@ -237,15 +190,15 @@ class _Reader:
             raise self.unordered(columns[0], sign)
         words: dict[Any, int] = {}
         coded = [
-            _coder([float(words.setdefault(v, len(words))) for v in _words_of(column)])
-            if _has_labels(column)
-            else _numbers_of(column)
+            code_lookup([float(words.setdefault(v, len(words))) for v in words_of(column)])
+            if has_labels(column)
+            else numbers_of(column)
             for column in columns
         ]
 
         def answers(values: Values, na: Mask) -> Answers:
             x, y = coded[0](values[:, one]), coded[1](values[:, other])
-            return _answers(compare(x, y), np.isnan(x) | np.isnan(y), na[:, one] | na[:, other])
+            return answers_of(compare(x, y), np.isnan(x) | np.isnan(y), na[:, one] | na[:, other])
 
         return answers
 
@@ -265,7 +218,7 @@ class _Reader:
         def found(x: Values, members: Sequence[float]) -> Mask:
             return np.isin(x, members, invert=outside)
 
-        return _compared(place, _numbers_of(self.schema.modelled[place]), found, inside)
+        return compare_column(place, numbers_of(self.schema.modelled[place]), found, inside)
 
     def place(self, node: ast.Name) -> int:
         """Return the position of a column that the rule refers to, and note it as a gate."""
@@ -300,14 +253,14 @@ class _Reader:
                     f"not with {value!r}"
                 )
             return stamp
-        if _has_labels(column) or (column.is_categorical and exactly):
+        if has_labels(column) or (column.is_categorical and exactly):
             return self.level(column, value)
         self.check_kind(column, value)
         return float(value)
 
     def check_kind(self, column: Column, value: Any) -> None:
         """Raise if a column of numbers is compared with text, or a column of text with a number."""
-        if isinstance(value, str) and not _has_labels(column):
+        if isinstance(value, str) and not has_labels(column):
             raise self.wrong(
                 f"'{column.name}' holds numbers ({column.in_words()}); compare it with a number, "
                 f"not with {value!r}, which is text. Leave out the quotes"
@@ -335,7 +288,7 @@ class _Reader:
                 f"'{column.name}' never is {value!r}; it holds {column.in_words()}. {hint}"
             )
         place = column.levels.index(value)
-        return float(place if _has_labels(column) else column.levels[place])
+        return float(place if has_labels(column) else column.levels[place])
 
     def unordered(self, column: Column, sign: str) -> InputError:
         return self.wrong(
@@ -353,10 +306,6 @@ class _Reader:
         return InputError(f"The rule for {self.label!r} is {self.text!r}: {what.rstrip('.')}{end}")
 
 
-def _has_labels(column: Column) -> bool:
-    return column.is_categorical and any(isinstance(level, str) for level in column.levels)
-
-
 def _truth(level: Any) -> bool | None:
     """Return the truth value that a level is or, as text, stands for; None for others."""
     return level if isinstance(level, bool) else _TRUTHS.get(level)
@@ -369,47 +318,4 @@ def _what_it_is(value: Any) -> str:
 def _what_it_holds(column: Column) -> str:
     if column.kind is Kind.DATETIME:
         return "dates"
-    return "text" if _has_labels(column) else "numbers"
-
-
-def _words_of(column: Column) -> list[Any]:
-    """Return what the codes of a column of text stand for; None for a box not ticked."""
-    return [*column.levels, *([None] if column.is_checkbox else [])]
-
-
-def _numbers_of(column: Column) -> Callable[[Values], Values]:
-    """Return a function from a column's codes to the numbers that they are compared as."""
-    if column.is_categorical and not _has_labels(column):
-        unticked = [-np.inf] * column.is_checkbox  # no number that a rule can name
-        return _coder([*(float(level) for level in column.levels), *unticked])
-    return lambda codes: codes
-
-
-def _coder(numbers: list[float]) -> Callable[[Values], Values]:
-    """Return a function that looks up the number of each code; NaN for other codes."""
-    by_code = np.array([*numbers, np.nan])
-
-    def coded(codes: Values) -> Values:
-        is_level = ~np.isnan(codes) & (codes != UNSEEN_LEVEL)
-        return by_code[np.where(is_level, codes, len(numbers)).astype(np.int64)]
-
-    return coded
-
-
-def _compared(
-    place: int,
-    numbers: Callable[[Values], Values],
-    compare: Callable[[Any, Any], Any],
-    with_what: Any,
-) -> Condition:
-    def answers(values: Values, na: Mask) -> Answers:
-        x = numbers(values[:, place])
-        return _answers(compare(x, with_what), np.isnan(x), na[:, place])
-
-    return answers
-
-
-def _answers(holds: Mask, unknown: Mask, nothing_there: Mask) -> Answers:
-    answers = np.where(holds, TRUE, FALSE)
-    answers = np.where(unknown, UNDECIDED, answers)
-    return np.where(nothing_there, FALSE, answers).astype(np.int8)
+    return "text" if has_labels(column) else "numbers"
