@@ -1,4 +1,4 @@
-"""Which columns a model sees, in tables in which it is known which say something."""
+"""Which columns a model sees, in tables in which the associated columns are known."""
 
 import numpy as np
 import pytest
@@ -8,11 +8,13 @@ from diffjoint.trees.screen import MOST_ROWS
 
 N_ROWS, N_COLUMNS, ANSWER, GATE = 1_500, 201, 7, 150
 MOST, MOST_ABOUT = MISSINGNESS_INPUTS.total, VALUE_INPUTS.total
-FEWEST, FEWEST_ABOUT = (most.total - most.gaps for most in (MISSINGNESS_INPUTS, VALUE_INPUTS))
+FEWEST, FEWEST_ABOUT = (
+    most.total - most.missing_together for most in (MISSINGNESS_INPUTS, VALUE_INPUTS)
+)
 
 
 def noise(n_columns=N_COLUMNS, n_rows=N_ROWS, seed=0):
-    """Columns that say nothing; one cell in ten is lost."""
+    """Return columns of noise; one cell in ten is lost."""
     rng = np.random.default_rng(seed)
     values = rng.normal(size=(n_rows, n_columns))
     values[rng.random(values.shape) < 0.1] = np.nan
@@ -20,7 +22,7 @@ def noise(n_columns=N_COLUMNS, n_rows=N_ROWS, seed=0):
 
 
 def gated(skipped=(ANSWER,), seed=0):
-    """A gate of two levels among noise, by which some columns are skipped."""
+    """Return columns of noise, some of which are skipped by a gate of two levels."""
     values, n_levels, rng = noise(seed=seed)
     gate = rng.integers(0, 2, N_ROWS).astype(float)
     values[np.ix_(gate == 1, list(skipped))] = np.nan
@@ -29,8 +31,8 @@ def gated(skipped=(ANSWER,), seed=0):
 
 
 def seen_by(values, n_levels, column, with_gaps=True):
-    """Columns that a model of who is missing in a column sees."""
-    return open_screen(values, n_levels).inputs_for_missingness(column, by_gaps=with_gaps)
+    """Return the columns that a model of which cells are missing in a column sees."""
+    return open_screen(values, n_levels).inputs_for_missingness(column, by_missingness=with_gaps)
 
 
 @pytest.mark.parametrize("with_gaps", [True, False])
@@ -41,12 +43,12 @@ def test_a_gate_among_two_hundred_columns_of_noise_is_found(with_gaps):
 
 
 def test_columns_that_are_skipped_together_do_not_crowd_out_their_gate():
-    """Each of sixty is told by any other of them; the gate alone says why."""
+    """Any of sixty columns predicts the others; the gate alone is the cause."""
     values, n_levels = gated(skipped=range(60))
     for column in (0, 30, 59):
         seen = seen_by(values, n_levels, column)
         assert GATE in seen
-        assert (seen < 60).sum() >= MISSINGNESS_INPUTS.gaps, (
+        assert (seen < 60).sum() >= MISSINGNESS_INPUTS.missing_together, (
             "those that are missing along with it, too"
         )
 
@@ -59,7 +61,7 @@ def test_columns_that_are_lost_together_do_not_crowd_out_a_gate():
 
 
 def test_a_column_that_is_missing_along_with_another_is_seen_for_it():
-    """No value tells who is missing; a gap elsewhere does."""
+    """No value is associated with which cells are missing; a missing cell elsewhere is."""
     values, n_levels, rng = noise()
     values[np.ix_(rng.random(N_ROWS) < 0.3, [ANSWER, 90])] = np.nan
     assert 90 in seen_by(values, n_levels, ANSWER)

@@ -60,7 +60,7 @@ def train_drawer(
     space: JointSpace,
     settings: Settings,
     belief: Belief | None,
-    said: Aggregated,
+    inferred: Aggregated,
     *,
     seed: int,
     device: str,
@@ -73,7 +73,7 @@ def train_drawer(
     ----------
     observation : Observation
         The rows of ``fit``, in their canonical order.
-    said : Aggregated
+    inferred : Aggregated
         What was inferred for them.
     """
     in_turn = in_turn_units(observation, space, settings) if belief else 0
@@ -82,7 +82,7 @@ def train_drawer(
     belief = belief and belief.ready_to_draw(observation, seed, step)
     runtime = Runtime(seed, choose_device(device), memory_limit, progress)
     trained, shares = learn_to_draw(observation, space, settings, runtime, belief)
-    done = Pass(0, trained.denoiser, said, trained.loss, trained.n_epochs)
+    done = Pass(0, trained.denoiser, inferred, trained.loss, trained.n_epochs)
     history = [history_entry(done, None, observation, space)]
     return Drawer(weights(trained.denoiser), shares, belief, history)
 

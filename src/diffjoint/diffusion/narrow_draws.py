@@ -101,7 +101,7 @@ def narrowing_units(observation: Observation, space: JointSpace, settings: Setti
 
 
 def narrowed(
-    block: Draws, expected: Values, gaps: Mask, space: JointSpace, shares: Values
+    block: Draws, expected: Values, missing: Mask, space: JointSpace, shares: Values
 ) -> Draws:
     """Move the numbers of draws towards their predictions, by rank.
 
@@ -109,14 +109,14 @@ def narrowed(
     ----------
     expected : array of shape (n_rows, n_columns)
         Predictions for the block's rows.
-    gaps : bool array of the same shape
+    missing : bool array of the same shape
         Cells that were drawn.
     shares : array of shape (n_columns,)
         As :func:`find_shares` returns them.
     """
     values = block.values.copy()
     for j in np.flatnonzero(shares < 1.0):
-        column, rows = space.schema.modelled[j], gaps[:, j]
+        column, rows = space.schema.modelled[j], missing[:, j]
         values[:, rows, j] = _moved(values[:, rows, j], expected[rows, j], shares[j], column)
     return replace(block, values=values)
 

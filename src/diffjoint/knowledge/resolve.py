@@ -136,7 +136,7 @@ class Knowledge:
 
 def resolve_knowledge(
     values: Values,
-    gaps: Mask,
+    missing: Mask,
     schema: Schema,
     labels: Labels,
     coded: Labels,
@@ -148,46 +148,47 @@ def resolve_knowledge(
     ----------
     values : array of shape (n_rows, n_modelled)
         Coded cells, NaN where missing or not seen in fit.
-    gaps : bool array of the same shape
+    missing : bool array of the same shape
         Missing cells.
     labels, coded : Labels
         All labels, and those of them that come from reason codes, in the whole table's shape.
     """
     modelled = schema.modelled_positions
-    checkboxes = gaps & schema.checkboxes
+    checkboxes = missing & schema.checkboxes
     by_hand = (labels.meaningful & ~coded.meaningful) | (labels.lost & ~coded.lost)
     labelled = [
-        labels.meaningful[:, modelled] & gaps & ~checkboxes,
-        labels.lost[:, modelled] & gaps,
+        labels.meaningful[:, modelled] & missing & ~checkboxes,
+        labels.lost[:, modelled] & missing,
     ]
     meaningful, lost = labelled[0].copy(), labelled[1].copy()
-    undecided = np.zeros(gaps.shape, dtype=bool)
-    demanded = np.full(gaps.shape, UNDECIDED, dtype=np.int8)
-    strangers = np.isnan(values) & ~gaps
-    asked = np.where(strangers, UNSEEN_LEVEL, values) if strangers.any() else values
-    against: list[tuple[Rule, Mask]] = []
+    undecided = np.zeros(missing.shape, dtype=bool)
+    demanded = np.full(missing.shape, UNDECIDED, dtype=np.int8)
+    unseen = np.isnan(values) & ~missing
+    asked = np.where(unseen, UNSEEN_LEVEL, values) if unseen.any() else values
+    contradictions: list[tuple[Rule, Mask]] = []
     for rule in rules:
         j = rule.target
         answers = rule.answers(asked, meaningful)
-        is_regular = ~gaps[:, j] | labelled[1][:, j]
-        open_to_it = gaps[:, j] & ~labelled[0][:, j] & ~labelled[1][:, j]
-        waits = answers == UNDECIDED
-        demanded[waits & is_regular, j], demanded[waits & labelled[0][:, j], j] = TRUE, FALSE
-        meaningful[:, j] |= open_to_it & (answers == FALSE)
-        lost[:, j] |= open_to_it & (answers == TRUE)
-        undecided[:, j] = open_to_it & waits
-        breaks = (is_regular & (answers == FALSE)) | (labelled[0][:, j] & (answers == TRUE))
-        against.append((rule, breaks))
+        is_regular = ~missing[:, j] | labelled[1][:, j]
+        is_open = missing[:, j] & ~labelled[0][:, j] & ~labelled[1][:, j]
+        is_undecided = answers == UNDECIDED
+        demanded[is_undecided & is_regular, j] = TRUE
+        demanded[is_undecided & labelled[0][:, j], j] = FALSE
+        meaningful[:, j] |= is_open & (answers == FALSE)
+        lost[:, j] |= is_open & (answers == TRUE)
+        undecided[:, j] = is_open & is_undecided
+        contradicts = (is_regular & (answers == FALSE)) | (labelled[0][:, j] & (answers == TRUE))
+        contradictions.append((rule, contradicts))
     return Knowledge(
         meaningful,
         lost,
-        by_hand[:, modelled] & gaps & ~checkboxes,
+        by_hand[:, modelled] & missing & ~checkboxes,
         undecided,
         demanded,
         asked,
         schema.n_levels,
         rules,
-        _doubts(against, schema),
+        _doubts(contradictions, schema),
         checkboxes,
     )
 

@@ -48,17 +48,17 @@ def pass_through_doubts(
     "'born' holds dates as Python objects, so that it is carried along and not filled"
     """
     asked = {table.position(label) for label in column_kinds or {}}
-    carried = [
+    unasked = [
         position
         for position, column in enumerate(schema.columns)
         if column.kind is Kind.PASS_THROUGH and position not in asked
     ]
-    empty = [position for position in carried if table.missing(position).all()]
+    empty = [position for position in unasked if table.missing(position).all()]
     return (
         *_on_empty([table.names[position] for position in empty]),
         *(
             doubt
-            for position in carried
+            for position in unasked
             if position not in empty
             for doubt in _on_dates(table.column(position), table.labels[position])
         ),

@@ -39,7 +39,7 @@ def to_scores(values: NDArray[np.float64], quantiles: tuple[float, ...]) -> NDAr
     distinct, first = np.unique(quantiles, return_index=True)
     last = np.r_[first[1:], len(SCORES)] - 1
     middle = ndtri((ndtr(SCORES[first]) + ndtr(SCORES[last])) / 2)
-    between = np.interp(values, quantiles, SCORES)  # beside a stretch, not inside it
+    between = np.interp(values, quantiles, SCORES)  # for values that are not repeated
     place = np.minimum(np.searchsorted(distinct, values), len(distinct) - 1)
     scores: NDArray[np.float64] = np.where(distinct[place] == values, middle[place], between)
     return scores

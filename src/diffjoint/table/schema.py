@@ -176,7 +176,7 @@ class Schema:
 
     @property
     def checkboxes(self) -> NDArray[np.bool_]:
-        """Which of the modelled columns are checkboxes."""
+        """Boolean mask of the modelled columns that are checkboxes."""
         return np.array([column.is_checkbox for column in self.modelled], dtype=bool)
 
     def rows(self) -> list[tuple[str, str, str]]:

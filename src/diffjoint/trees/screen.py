@@ -32,19 +32,19 @@ class InputLimits:
 
     Attributes
     ----------
-    strongest, unexplained, gaps : int
+    strongest, unexplained, missing_together : int
         Columns with the strongest association; those with the strongest association with what
         these leave unexplained; columns that are missing together with the target.
     """
 
     strongest: int
     unexplained: int
-    gaps: int
+    missing_together: int
 
     @property
     def total(self) -> int:
         """Number of columns in all."""
-        return self.strongest + self.unexplained + self.gaps
+        return self.strongest + self.unexplained + self.missing_together
 
 
 MISSINGNESS_INPUTS, VALUE_INPUTS = InputLimits(16, 8, 8), InputLimits(20, 16, 6)
@@ -75,12 +75,12 @@ class Screen:
     bins: Floats
     flags: Floats
 
-    def inputs_for_missingness(self, column: int, *, by_gaps: bool = True) -> Places:
+    def inputs_for_missingness(self, column: int, *, by_missingness: bool = True) -> Places:
         """Choose the columns that a model of which cells are missing in a column sees.
 
         Parameters
         ----------
-        by_gaps : bool
+        by_missingness : bool
             Whether to choose columns that are missing together with it.
 
         Returns
@@ -89,12 +89,12 @@ class Screen:
             Positions in ascending order.
         """
         target = np.isnan(self.values[self.rows, column])[:, None].astype(np.float64)
-        return self._inputs(column, target, MISSINGNESS_INPUTS, by_gaps)
+        return self._inputs(column, target, MISSINGNESS_INPUTS, by_missingness)
 
     def inputs_for_values(self, column: int) -> Places:
         """Choose the columns that a model of a column's values sees, in ascending order."""
         targets = _indicators(self.values[self.rows, column], int(self.n_levels[column]))
-        return self._inputs(column, targets, VALUE_INPUTS, by_gaps=True)
+        return self._inputs(column, targets, VALUE_INPUTS, by_missingness=True)
 
     def strength(self, targets: Values) -> Values:
         """Compute how strongly the values of each column are associated with some targets.
@@ -121,18 +121,20 @@ class Screen:
         strength: Values = (between - np.maximum(n_filled - 1, 0)).sum(axis=1)
         return strength
 
-    def _inputs(self, column: int, targets: Values, most: InputLimits, by_gaps: bool) -> Places:
+    def _inputs(
+        self, column: int, targets: Values, limits: InputLimits, by_missingness: bool
+    ) -> Places:
         """Choose the columns that a model of some targets sees; all others in a narrow table."""
         others = np.delete(np.arange(len(self.n_levels)), column)
-        if len(others) <= most.total:
+        if len(others) <= limits.total:
             return others
         targets = _standard(targets)
-        found = _strongest(self.strength(targets), {column}, most.strongest)
+        found = _strongest(self.strength(targets), {column}, limits.strongest)
         left = _standard(self._residuals(targets, sorted(found)))
-        found |= _strongest(self.strength(left), {column} | found, most.unexplained)
-        if by_gaps:
+        found |= _strongest(self.strength(left), {column} | found, limits.unexplained)
+        if by_missingness:
             along = ((self.flags.T @ np.nan_to_num(targets)) ** 2).sum(axis=1)
-            found |= _strongest(along, {column}, most.gaps)
+            found |= _strongest(along, {column}, limits.missing_together)
         return np.array(sorted(found), dtype=np.int64)
 
     def _residuals(self, targets: Values, columns: list[int]) -> Values:

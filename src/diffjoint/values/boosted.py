@@ -184,12 +184,12 @@ def _hide_together(
     patterns of rows in which column ``j`` is missing.
     """
     values = observation.values[rows]
-    gaps, without = ~observation.observed, np.flatnonzero(~observation.observed[:, j])
+    missing, without = ~observation.observed, np.flatnonzero(~observation.observed[:, j])
     if not len(without) or not len(rows):
         return values
-    together = TOGETHER * gaps[rows].mean(axis=0) < gaps[without].mean(axis=0)
+    together = TOGETHER * missing[rows].mean(axis=0) < missing[without].mean(axis=0)
     together[j] = False
-    copied = gaps[rng.choice(without, len(rows))] & together
+    copied = missing[rng.choice(without, len(rows))] & together
     values[copied & (rng.random(len(rows)) < 0.5)[:, None]] = np.nan
     return values
 
