@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 from diffjoint import SelectiveImputer, _memory
-from diffjoint._memory import check_room, resident, rows_within
+from diffjoint._memory import check_room, resident_bytes, rows_within
 from diffjoint.cli import main
 from diffjoint.errors import InputError
 from diffjoint.imputer import impute_blocks, learn_only
@@ -123,7 +123,7 @@ def test_a_tight_limit_learns_from_some_rows_and_completes_all(
     survey_file, tmp_path, monkeypatch, capsys
 ):
     monkeypatch.setattr(_memory, "FEWEST_ROWS", 100)
-    monkeypatch.setattr(_memory, "resident", lambda: 0)
+    monkeypatch.setattr(_memory, "resident_bytes", lambda: 0)
     monkeypatch.setattr(_memory, "FIXED", 0)
     out = tmp_path / "out.csv"
     limit = 200 * 8 * (_memory.BY_CELL + _memory.BY_GROWN_CELL)
@@ -152,25 +152,27 @@ def test_a_limit_that_is_too_low_is_refused_before_any_work(
 
 
 def test_more_room_learns_from_more_rows_up_to_all():
-    learnt = [rows_within(resident() + room * MB, 10**6, 20, 2) for room in (400, 800, 10_000)]
+    learnt = [
+        rows_within(resident_bytes() + room * MB, 10**6, 20, 2) for room in (400, 800, 10_000)
+    ]
     assert 10_000 < learnt[0] < learnt[1] < learnt[2] == 10**6
 
 
 def test_a_small_table_is_learnt_whole_or_not_at_all():
-    assert rows_within(resident() + 300 * MB, 500, 20, 2) == 500
+    assert rows_within(resident_bytes() + 300 * MB, 500, 20, 2) == 500
     with pytest.raises(InputError, match=r"memory_limit must be at least \d+ MB for 500 rows"):
         rows_within(10 * MB, 500, 20, 2)
 
 
 def test_rows_to_complete_need_room_too():
-    check_room(resident() + 300 * MB, 10**6)
+    check_room(resident_bytes() + 300 * MB, 10**6)
     with pytest.raises(InputError, match="for 100,000,000 rows"):
-        check_room(resident() + 300 * MB, 10**8)
+        check_room(resident_bytes() + 300 * MB, 10**8)
 
 
 def test_memory_that_was_freed_is_given_back():
     parts = [np.ones(20_000) for _ in range(1_000)]
-    held = resident()
+    held = resident_bytes()
     del parts
-    _memory.give_back()
-    assert resident() < held - 100 * MB
+    _memory.release_freed_memory()
+    assert resident_bytes() < held - 100 * MB

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from diffjoint import SelectiveImputer
 from diffjoint._effort import evidence_units, fit_units, value_units
-from diffjoint._progress import ProgressBar, Scaled, progress_bar
+from diffjoint._progress import ProgressBar, ScaledProgress, progress_bar
 from diffjoint.evidence import n_folds_alone
 from diffjoint.settings import settings_for
 from tests.conftest import FEW_CELLS, TINY, TINY_INPAINT
@@ -98,7 +98,7 @@ def test_the_bar_shows_phase_loss_and_time_left():
 
 def test_the_work_announced_is_the_work_done(survey, monkeypatch):
     listener = Listener()
-    monkeypatch.setattr("diffjoint.imputer.Silence", lambda: listener)
+    monkeypatch.setattr("diffjoint.imputer.NoProgress", lambda: listener)
     imputer = SelectiveImputer(["age"], **TINY, random_state=0).fit(survey)
     assert listener.phases == ["who is missing beside whom", "what lost cells held"]
     assert listener.done == sum(listener.totals)
@@ -121,11 +121,11 @@ def gated(together):
 
 @pytest.mark.parametrize("together", [False, True], ids=["one by one", "together"])
 @pytest.mark.parametrize("sampler", ["amortised", "inpaint"])
-@pytest.mark.filterwarnings("ignore:Cells get lost together:diffjoint.errors.UntypicalWarning")
+@pytest.mark.filterwarnings("ignore:Cells get lost together:diffjoint.errors.DataWarning")
 def test_masks_learnt_in_turn_are_announced_where_that_is_work(sampler, together, monkeypatch):
     """Where cells get lost together, one number decides on a row, and nothing is learnt for it."""
     listener, table = Listener(), gated(together)
-    monkeypatch.setattr("diffjoint.imputer.Silence", lambda: listener)
+    monkeypatch.setattr("diffjoint.imputer.NoProgress", lambda: listener)
     options = TINY if sampler == "amortised" else TINY_INPAINT
     imputer = SelectiveImputer(["a", "b"], **options, random_state=0).fit(table)
     assert imputer._model.belief.evidence.leans_on_values == together
@@ -140,7 +140,7 @@ def test_masks_learnt_in_turn_are_announced_where_that_is_work(sampler, together
 def test_training_for_a_saved_model_is_announced(survey, tmp_path, monkeypatch):
     imputer = SelectiveImputer(["age"], **TINY, random_state=0).fit(survey)
     listener = Listener()
-    monkeypatch.setattr("diffjoint.imputer.Silence", lambda: listener)
+    monkeypatch.setattr("diffjoint.imputer.NoProgress", lambda: listener)
     imputer.save(tmp_path / "without")
     assert listener.phases == []
     imputer.save(tmp_path / "with", draws=True)
@@ -150,7 +150,7 @@ def test_training_for_a_saved_model_is_announced(survey, tmp_path, monkeypatch):
 
 def test_the_papers_passes_are_announced_each(survey, monkeypatch):
     listener = Listener()
-    monkeypatch.setattr("diffjoint.imputer.Silence", lambda: listener)
+    monkeypatch.setattr("diffjoint.imputer.NoProgress", lambda: listener)
     SelectiveImputer(["age"], **TINY_INPAINT, random_state=0).fit(survey)
     assert listener.phases == [
         "who is missing beside whom",
@@ -210,10 +210,10 @@ def test_time_left_is_right_within_a_third_after_a_tenth_of_the_work(
         (
             n_folds_alone(len(table.values), len(table.mm)),
             evidence,
-            Scaled(bar, evidence_units(table, settings)),
+            ScaledProgress(bar, evidence_units(table, settings)),
             1,
         ),
-        (table.n_columns, values, Scaled(bar, value_units(table, table, settings)), 1),
+        (table.n_columns, values, ScaledProgress(bar, value_units(table, table, settings)), 1),
     ]
     everything = evidence + values
     for n_steps, seconds, listener, units in steps:

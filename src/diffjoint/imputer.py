@@ -27,8 +27,8 @@ from threadpoolctl import threadpool_limits
 
 from diffjoint._atomic import Arrays, check_writable, read_bundle, write_bundle
 from diffjoint._effort import evidence_units, fit_units, value_units
-from diffjoint._memory import give_back
-from diffjoint._progress import Progress, Scaled, Silence, progress_bar
+from diffjoint._memory import release_freed_memory
+from diffjoint._progress import NoProgress, Progress, ScaledProgress, progress_bar
 from diffjoint._types import Mask, Values
 from diffjoint.detectors import DETECTORS, Belief, LossRate
 from diffjoint.diffusion.aggregate import Aggregated
@@ -43,10 +43,20 @@ from diffjoint.fitting.model import (
     observe,
 )
 from diffjoint.fitting.params import label_from, params_from, plain_params
+from diffjoint.knowledge.conditions import Rule
 from diffjoint.knowledge.labels import Labels, open_labels
-from diffjoint.knowledge.reason_codes import idle_codes, read_reasons, searched_by_codes
-from diffjoint.knowledge.resolve import Knowledge, check_labels, know, open_boxes
-from diffjoint.knowledge.rules import Rule, read_rules
+from diffjoint.knowledge.reason_codes import (
+    columns_searched_by_codes,
+    read_reasons,
+    unused_code_doubts,
+)
+from diffjoint.knowledge.resolve import (
+    Knowledge,
+    check_labels,
+    resolve_knowledge,
+    without_lost_checkboxes,
+)
+from diffjoint.knowledge.rules import read_rules
 from diffjoint.report import Findings, Report, summarize
 from diffjoint.results.complete import MMOutput, check_output, complete, indicator_names, spread
 from diffjoint.results.constants import read_constants
@@ -80,8 +90,14 @@ from diffjoint.settings import (
     settings_for,
     settings_types,
 )
-from diffjoint.state import JointSpace, JointState, Observation
-from diffjoint.state.row_keys import canonical_order, content_keys, told_apart
+from diffjoint.state import (
+    JointSpace,
+    JointState,
+    Observation,
+    canonical_order,
+    content_keys,
+    number_repeats,
+)
 from diffjoint.table import (
     Checkboxes,
     Schema,
@@ -89,10 +105,10 @@ from diffjoint.table import (
     check_observed,
     check_unticked,
     code_table,
-    doubts_on_carried,
-    doubts_on_kept,
     infer_schema,
     open_table,
+    pass_through_doubts,
+    unjudged_doubts,
     with_bounds,
 )
 from diffjoint.values.boosted import Expectation, learn_values
@@ -801,7 +817,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         passes = Passes(
             self.checkpoint,
             task.identity,
-            task.known.marked(task.values)[task.order],
+            task.known.mark_known(task.values)[task.order],
             task.space,
             task.settings,
             seed=given_seed,
@@ -834,14 +850,14 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         table = open_table(X)
         validate_data(self, X, reset=True, skip_check_array=True)
         _check_enough_rows(table)
-        for doubt in idle_codes(table, self.reason_codes):
+        for doubt in unused_code_doubts(table, self.reason_codes):
             warn(doubt, DataWarning, stacklevel=4)
         without_codes, schema = understand(self, table, known_meaningful, known_lost)
         _check_not_too_wide(schema)
         check_observed(without_codes, self._named_columns())
         check_unticked(without_codes, schema, self._named_columns())
-        kept_unjudged = doubts_on_kept(without_codes, schema, self.column_kinds)
-        carried = doubts_on_carried(without_codes, schema, self.column_kinds)
+        kept_unjudged = unjudged_doubts(without_codes, schema, self.column_kinds)
+        carried = pass_through_doubts(without_codes, schema, self.column_kinds)
         for doubt in (*carried, *kept_unjudged):
             warn(doubt, DataWarning, stacklevel=4)
         schema = with_bounds(schema, without_codes, self.bounds)
@@ -860,9 +876,9 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         check_labels(labels, coded, table, schema, space)
         check_output(space, self.mm_output, self.mm_label)
         self._constants(table, space)
-        values = open_boxes(code_table(table, schema, "error"), labels, schema)
+        values = without_lost_checkboxes(code_table(table, schema, "error"), labels, schema)
         gaps = find_gaps(table, values, schema, "error")
-        known = know(values, gaps, schema, labels, coded, rules)
+        known = resolve_knowledge(values, gaps, schema, labels, coded, rules)
         loss_rate = self._loss_rate_by_position(table, schema, space)
         for doubt in (*known.doubts, *_doubts_on_rates(loss_rate, gaps, space)):
             warn(doubt, DataWarning, stacklevel=4)
@@ -878,7 +894,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             values,
             gaps,
             known,
-            canonical_order(known.marked(values)),
+            canonical_order(known.mark_known(values)),
         )
 
     def _named_columns(self) -> dict[str, list[Hashable]]:
@@ -1010,7 +1026,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     ) -> list[int]:
         """Places of the columns that rules and reason codes make searched."""
         ruled = [int(schema.modelled_positions[rule.target]) for rule in rules]
-        by_codes = searched_by_codes(table, self.reason_codes, coded)
+        by_codes = columns_searched_by_codes(table, self.reason_codes, coded)
         to_judge = [i for i in by_codes if not schema.columns[i].is_checkbox]
         positions = sorted({*ruled, *to_judge})
         if positions and not settings.joint:
@@ -1071,7 +1087,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self, observation: Observation, task: "_Plan", seed: int, progress: Progress
     ) -> Belief | None:
         """What the detector thinks of the mask before anything is drawn; doubts are told."""
-        step = Scaled(progress, evidence_units(observation, task.settings))
+        step = ScaledProgress(progress, evidence_units(observation, task.settings))
         belief = DETECTORS[self.detector](observation, task.space, task.loss_rate, seed, step)
         for doubt in belief.doubts if belief else ():
             warn(doubt, DataWarning, stacklevel=5)
@@ -1106,7 +1122,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if self.imputer is not None:
             progress.begin(1)
             return learn_wrapped(self.imputer, observation, task.space, seed, progress)
-        step = Scaled(progress, value_units(observation, task.space, task.settings))
+        step = ScaledProgress(progress, value_units(observation, task.space, task.settings))
         n_boosters = task.settings.n_boosters
         return learn_values(observation, task.space, n_boosters, seed, step)
 
@@ -1143,7 +1159,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if model.denoiser is not None:
             return
         question = self._fitted_on
-        order = canonical_order(question.known.marked(question.values))
+        order = canonical_order(question.known.mark_known(question.values))
         drawer = train_drawer(
             self._observe(question).take(order),
             model.space,
@@ -1191,10 +1207,12 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         table, coded = read_reasons(table, self.reason_codes, self.schema_)
         labels = open_labels(table, coded, known_meaningful, known_lost)
         check_labels(labels, coded, table, self.schema_, space)
-        values = open_boxes(code_table(table, self.schema_, self.unseen), labels, self.schema_)
+        values = without_lost_checkboxes(
+            code_table(table, self.schema_, self.unseen), labels, self.schema_
+        )
         gaps = find_gaps(table, values, self.schema_, self.unseen)
         rules = read_rules(self.rules, table, self.schema_)
-        known = know(values, gaps, self.schema_, labels, coded, rules)
+        known = resolve_knowledge(values, gaps, self.schema_, labels, coded, rules)
         question = _Question(table, values, gaps, known)
         for doubt in () if is_part or self._is_of_fit(question) else question.known.doubts:
             warn(doubt, DataWarning, stacklevel=4)
@@ -1256,7 +1274,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             state.values,
             question.gaps,
             state.meaningful,
-            question.known.certain(inferred.meaningful_score),
+            question.known.fill_certain(inferred.meaningful_score),
             candidates & ~question.known.undecided,
             within(band, inferred.meaningful_score, candidates),
             inferred.threshold,
@@ -1308,9 +1326,9 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         n_left = int(is_missing.sum()) - int(is_missing[:, self.schema_.modelled_positions].sum())
         units = np.array([column.unit for column in self.schema_.modelled])
         uncertainty = np.where(gaps, inferred.uncertainty / units, 0.0)
-        likely = question.known.certain(inferred.meaningful_score)
+        likely = question.known.fill_certain(inferred.meaningful_score)
         cells = (meaningful, likely, uncertainty, review)
-        frames = [table.like(spread(part, table, self.schema_)) for part in cells]
+        frames = [table.wrap(spread(part, table, self.schema_)) for part in cells]
         return Imputation(
             table=self._complete(question, state),
             meaningful=frames[0],
@@ -1363,7 +1381,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 with progress_bar() as progress:
                     yield progress
             else:
-                yield Silence()
+                yield NoProgress()
 
 
 def load(path: str | os.PathLike[str], *, device: str = "auto") -> SelectiveImputer:
@@ -1472,14 +1490,14 @@ def learn_only(imputer: SelectiveImputer, read: Callable[[], Any]) -> None:
     seed = int(check_random_state(imputer.random_state).randint(2**31 - 1))
     observation, plan = task.observation(seed), task.plan
     del task
-    give_back()
+    release_freed_memory()
     with imputer._running() as progress:
         imputer._begin(observation, plan, 0, progress)
         belief = imputer._believe(observation, plan, seed, progress)
         imputer._model = imputer._value_model(observation, plan, seed, belief, progress)
     imputer._learnt = ""
     del observation
-    give_back()
+    release_freed_memory()
 
 
 def impute_blocks(
@@ -1498,7 +1516,7 @@ def impute_blocks(
     model, limit = imputer._model, parse_bytes(imputer.memory_limit)
     parts = (imputer._open(X, None, None, is_part=True).values for X in blocks())
     content = np.concatenate([content_keys(values, seed=0) for values in parts])
-    folds = None if model.belief is None else model.belief.judges(told_apart(content))
+    folds = None if model.belief is None else model.belief.judges(number_repeats(content))
     first = 0
     with imputer._running(is_shown=False) as progress:
         for X in blocks():
@@ -1621,7 +1639,7 @@ def _doubts_on_rates(loss_rate: LossRate, gaps: Mask, space: JointSpace) -> tupl
 
 def _digest(values: Values, gaps: Mask, known: Knowledge) -> str:
     """What tells a table from others: its cells, its gaps, and what is known of them."""
-    digest = hashlib.sha256(np.ascontiguousarray(known.marked(values)).tobytes())
+    digest = hashlib.sha256(np.ascontiguousarray(known.mark_known(values)).tobytes())
     digest.update(np.packbits(gaps).tobytes())
     return digest.hexdigest()
 

@@ -3,14 +3,13 @@ import pandas as pd
 import pytest
 import torch
 
-from diffjoint._progress import Silence
+from diffjoint._progress import NoProgress
 from diffjoint.diffusion.algorithm1 import Runtime, diff_joint, initial_state
 from diffjoint.settings import settings_for
-from diffjoint.state import JointSpace, Observation
-from diffjoint.state.row_keys import row_keys
+from diffjoint.state import JointSpace, Observation, row_keys
 from diffjoint.table import code_table, infer_schema, open_table
 
-RUNTIME = Runtime(0, torch.device("cpu"), 10**9, Silence())
+RUNTIME = Runtime(0, torch.device("cpu"), 10**9, NoProgress())
 
 
 @pytest.fixture

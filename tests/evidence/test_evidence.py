@@ -20,7 +20,7 @@ from diffjoint.evidence.missing import (
 from diffjoint.evidence.why import why
 from diffjoint.metrics import mm_scores, token_accuracy
 from diffjoint.simulate import bayes_posterior, bayesian_network
-from diffjoint.state.row_keys import keyed_uniform, row_keys
+from diffjoint.state import keyed_uniform, row_keys
 from diffjoint.trees.boosted import _as_numbers, n_bins_for
 from tests.evidence.turns import ready_to_draw
 

@@ -7,7 +7,7 @@ import pytest
 from diffjoint import SelectiveImputer
 from diffjoint.errors import InputError
 from diffjoint.evidence import find_candidates, fit_evidence, pack, unpack, why
-from diffjoint.trees import WHO_IS_MISSING
+from diffjoint.trees import MISSINGNESS_INPUTS
 from tests.evidence.turns import ready_to_draw
 
 N_ROWS, N_COLUMNS = 1_500, 60
@@ -58,7 +58,7 @@ def test_each_column_is_told_by_its_gate_and_not_by_all_others(survey):
             for trees in evidence.columns[j].trees:
                 assert gate in trees.inputs
                 assert j not in trees.inputs
-                assert len(trees.inputs) <= WHO_IS_MISSING.together
+                assert len(trees.inputs) <= MISSINGNESS_INPUTS.total
 
 
 def test_the_gate_pushes_most(survey):

@@ -74,6 +74,12 @@ def test_a_stray_word_among_numbers_is_suspected():
     assert suspected(["a1", "b2", "n.r."] * 20) == {}
 
 
+@pytest.mark.parametrize(("form", "is_number"), [("{}", True), ("{}_000", False), ("00{}", False)])
+def test_a_column_of_numbers_is_one_of_text_that_reads_as_numbers_elsewhere_too(form, is_number):
+    found = suspected([form.format(i) for i in range(1, 200)] + ["car"])
+    assert found == ({"car": 1} if is_number else {})
+
+
 @pytest.mark.parametrize("day", ["1900-01-01", "1970-01-01", "9999-12-31"])
 def test_days_that_stand_for_none_are_suspected(day):
     stamps = pd.concat([pd.Series(DAYS.astype("M8[us]")), pd.Series([day] * 3).astype("M8[us]")])

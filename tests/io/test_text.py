@@ -127,3 +127,10 @@ def test_some_rows_have_every_level_and_both_ends(tmp_path, small_blocks):
     assert file.kinds == {"row": "pass-through"}
     kept = whole[whole["row"].isin(file.table["row"])].reset_index(drop=True)
     pd.testing.assert_frame_equal(file.table, kept)
+
+
+@pytest.mark.parametrize("odd", ["1_000", "007", "e5", "\u0663"])
+def test_text_that_only_python_reads_as_a_number_stays_text(odd, tmp_path):
+    path = tmp_path / "odd.csv"
+    path.write_text(f"a,b\n{odd},1\n5,2\n", encoding="utf-8")
+    assert read_file(path).table["a"].tolist() == [odd, "5"]

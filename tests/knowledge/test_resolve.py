@@ -240,7 +240,7 @@ CODES = {
 
 @pytest.fixture(scope="module")
 def coded(world):
-    """Half of the empty cells with a code that says why; numbers beside text are text."""
+    """Replace half of the missing cells by a code that says why; numbers next to text are text."""
     survey = world.observed_table.astype(object)
     rng = np.random.default_rng(0)
     for column, code in (("spouse_age", "inapplicable"), ("weekly_hours", -1), ("commute", None)):
@@ -255,7 +255,7 @@ def coded(world):
     return survey.assign(**{name: world.observed_table[name] for name in same})
 
 
-def told(coded, column, code):
+def coded_as(coded, column, code):
     return (coded[column] == code).to_numpy()
 
 
@@ -271,10 +271,10 @@ def test_coded_cells_are_never_overruled(world, coded, detector, container):
         out = table if isinstance(table, pd.DataFrame) else table.to_pandas()
         before = coded.iloc[rows].reset_index(drop=True)
         out = out.reset_index(drop=True)
-        assert out.loc[told(before, "spouse_age", "inapplicable"), "spouse_age"].isna().all()
-        assert out.loc[told(before, "weekly_hours", "-1"), "weekly_hours"].isna().all()
+        assert out.loc[coded_as(before, "spouse_age", "inapplicable"), "spouse_age"].isna().all()
+        assert out.loc[coded_as(before, "weekly_hours", "-1"), "weekly_hours"].isna().all()
         for column in world.mm_columns:
-            refused = out.loc[told(before, column, "refused"), column]
+            refused = out.loc[coded_as(before, column, "refused"), column]
             assert refused.notna().all()
             assert not (refused == "refused").any()
     kinds = {column.name: str(column.kind) for column in fitted.schema_.columns}

@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 
 from diffjoint.errors import InputError
-from diffjoint.knowledge.rules import FALSE, STRANGER, TRUE, UNDECIDED, read_rules
+from diffjoint.knowledge.conditions import FALSE, TRUE, UNDECIDED, UNSEEN_LEVEL
+from diffjoint.knowledge.rules import read_rules
 from diffjoint.table import code_table, infer_schema, open_table
 
 PEOPLE = pd.DataFrame(
@@ -91,7 +92,7 @@ def test_a_comparison_with_a_meaningful_cell_fails():
 def test_a_level_that_fit_did_not_see_is_unlike_all_others():
     table = open_table(PEOPLE[["married", "target"]])
     schema = infer_schema(table)
-    values = np.array([[STRANGER, 0.0]])
+    values = np.array([[UNSEEN_LEVEL, 0.0]])
     for rule, said in (('married == "yes"', FALSE), ('married != "yes"', TRUE)):
         (read,) = read_rules({"target": rule}, table, schema)
         assert read.answers(values, np.zeros((1, 2), dtype=bool)) == [said]

@@ -10,7 +10,7 @@ import pytest
 from sklearn.impute import SimpleImputer
 
 from diffjoint import SelectiveImputer, SelfCheck
-from diffjoint._progress import Silence
+from diffjoint._progress import NoProgress
 from diffjoint.detectors import learn_evidence
 from diffjoint.errors import InputError
 from diffjoint.results import self_check
@@ -265,10 +265,10 @@ def test_another_loss_rate_says_what_learning_anew_with_it_says(checked, known):
     observation = imputer._observe(imputer._open(table, known and labels_of(table), None))
     space, seed = imputer._model.space, imputer._model.seed
     rates = {space.mm[0]: 0.2}
-    plain = learn_evidence(observation, space, None, seed, Silence())
+    plain = learn_evidence(observation, space, None, seed, NoProgress())
     folds = plain.evidence.judges(observation.values)
     moved = plain.at_loss_rate(observation, rates, folds).probability(observation)
-    anew = learn_evidence(observation, space, rates, seed, Silence()).probability(observation)
+    anew = learn_evidence(observation, space, rates, seed, NoProgress()).probability(observation)
     np.testing.assert_allclose(moved, anew)
     assert (moved != plain.probability(observation)).any()
 
@@ -409,7 +409,7 @@ def test_a_column_without_any_error_is_to_be_trusted():
     assert not self_check._is_better(right[:5], right[:5]), "too few to tell"
 
 
-class Counted(Silence):
+class Counted(NoProgress):
     """Units that were said to come, and those that came."""
 
     total = done = 0.0

@@ -56,9 +56,9 @@ def imputer(**params):
 
 def fitted(table, **params):
     """A fitted imputer, and what it warned of."""
-    with pytest.warns(DataWarning) as told:
+    with pytest.warns(DataWarning) as warned:
         model = imputer(**params).fit(table)
-    return model, [str(warning.message) for warning in told]
+    return model, [str(warning.message) for warning in warned]
 
 
 @pytest.fixture(scope="module")
@@ -99,8 +99,8 @@ def test_empty_boxes_tell_no_loss_rate(survey, model):
 
 
 def test_the_warning_names_them_and_stays_with_the_model(survey, tmp_path):
-    model, told = fitted(survey[0])
-    (doubt,) = [text for text in told if "checkboxes do" in text]
+    model, warned = fitted(survey[0])
+    (doubt,) = [text for text in warned if "checkboxes do" in text]
     assert all(repr(box) in doubt for box in BOXES)
     assert doubt in model.doubts_
     assert doubt in model.report(survey[0]).summary.doubts
@@ -112,8 +112,8 @@ def test_the_warning_names_them_and_stays_with_the_model(survey, tmp_path):
 
 def test_each_remedy_of_the_warning_changes_the_answer(survey):
     table, _, _ = survey
-    _, told = fitted(table)
-    doubt = next(text for text in told if "checkboxes do" in text)
+    _, warned = fitted(table)
+    doubt = next(text for text in warned if "checkboxes do" in text)
     kinds = re.search(r"column_kinds=(\{.*?\})", doubt)[1]
     one, told_of_one = fitted(table, column_kinds=eval(kinds))
     after = one.transform(table)
@@ -284,9 +284,9 @@ def test_auto_does_not_judge_boxes(survey):
     assert {found[box]["reason"] for box in BOXES} == {"a checkbox: empty is not ticked"}
     assert found["works"]["missing_rate"] == survey[0]["works"].isna().mean()
     assert [name for name, record in found.items() if record["is_named"]] == MM
-    model, told = fitted(survey[0], mm_columns="auto")
+    model, warned = fitted(survey[0], mm_columns="auto")
     assert model.mm_columns_ == MM
-    assert not any("could not judge" in text for text in told)
+    assert not any("could not judge" in text for text in warned)
 
 
 def test_polars_and_arrays_have_boxes_too(survey):
@@ -305,9 +305,9 @@ def test_polars_and_arrays_have_boxes_too(survey):
 def test_a_column_with_hardly_a_value_is_kept_and_said(survey):
     table, lost, unmarried = survey
     table = with_pool(table)
-    model, told = fitted(table)
+    model, warned = fitted(table)
     assert kinds_of(model)["pool"] == "pass-through"
-    (doubt,) = [text for text in told if "too few observed" in text]
+    (doubt,) = [text for text in warned if "too few observed" in text]
     assert doubt.startswith("'pool' (13) has too few observed cells")
     assert doubt in model.doubts_
     pd.testing.assert_series_equal(model.transform(table)["pool"], table["pool"])
@@ -320,13 +320,13 @@ def test_each_remedy_for_it_changes_the_answer(survey):
     table = with_pool(survey[0])
     doubt = next(text for text in fitted(table)[1] if "too few observed" in text)
     kinds = re.search(r"column_kinds=(\{.*?\})", doubt)[1]
-    filled, told = fitted(table, column_kinds=eval(kinds))
+    filled, warned = fitted(table, column_kinds=eval(kinds))
     assert filled.transform(table)["pool"].notna().all()
-    assert not any("too few observed" in text for text in told)
+    assert not any("too few observed" in text for text in warned)
     assert "name it in mm_columns" in doubt
-    judged, told = fitted(table, mm_columns=[*MM, "pool"])
+    judged, warned = fitted(table, mm_columns=[*MM, "pool"])
     assert judged.mm_columns_ == [*MM, "pool"]
-    assert not any("too few observed" in text for text in told)
+    assert not any("too few observed" in text for text in warned)
 
 
 @pytest.mark.parametrize("n_observed", [19, 20])
@@ -350,10 +350,10 @@ def test_small_tables_are_filled_as_before():
 
 
 def test_auto_carries_it_along(survey):
-    model, told = fitted(with_pool(survey[0]), mm_columns="auto")
+    model, warned = fitted(with_pool(survey[0]), mm_columns="auto")
     assert model.mm_columns_ == MM
-    assert not any("taken for lost" in text for text in told)
-    assert any("'pool' (13)" in text for text in told)
+    assert not any("taken for lost" in text for text in warned)
+    assert any("'pool' (13)" in text for text in warned)
 
 
 # A first look, and the command line
@@ -361,9 +361,9 @@ def test_auto_carries_it_along(survey):
 
 def test_a_first_look_says_the_same(survey):
     table = with_pool(survey[0])
-    _, told = fitted(table)
+    _, warned = fitted(table)
     found = inspect(table)
-    assert set(found.doubts) <= set(told)
+    assert set(found.doubts) <= set(warned)
     assert len(found.doubts) == 2
     columns = {column.name: column for column in found.columns}
     assert {columns[box].kind for box in BOXES} == {"checkbox"}
@@ -378,7 +378,7 @@ def run(*arguments):
     return end.value.code
 
 
-@pytest.mark.filterwarnings("always::diffjoint.errors.UntypicalWarning")
+@pytest.mark.filterwarnings("always::diffjoint.errors.DataWarning")
 def test_the_command_that_inspect_suggests_keeps_them(survey, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "200")
@@ -392,13 +392,13 @@ def test_the_command_that_inspect_suggests_keeps_them(survey, tmp_path, capsys, 
     settings = [part for name, value in TINY.items() for part in ("--set", f"{name}={value}")]
     arguments = [*command.split()[1:], *settings]
     assert run(*arguments, "--model-out", "model") == 0
-    told = " ".join(capsys.readouterr().err.split())
+    warned = " ".join(capsys.readouterr().err.split())
     assert run(*arguments, "--checkboxes", "drop") == 2
     assert "--checkboxes must be one of" in capsys.readouterr().err
     n_unticked = survey[0][BOXES].isna().sum().sum()
-    assert f"kept as NA ({n_unticked:,} of these not ticked)" in told
-    assert "387 left in columns carried along" in told
-    assert told.count("one value or nothing, as checkboxes do") == 1
+    assert f"kept as NA ({n_unticked:,} of these not ticked)" in warned
+    assert "387 left in columns carried along" in warned
+    assert warned.count("one value or nothing, as checkboxes do") == 1
     before, after = pd.read_csv("survey.csv", dtype=str), pd.read_csv("survey_completed.csv", dtype=str)  # fmt: skip
     kept = [*BOXES, "pool"]
     pd.testing.assert_frame_equal(before[kept], after[kept])

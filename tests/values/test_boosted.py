@@ -3,10 +3,9 @@ import pandas as pd
 import pytest
 
 from diffjoint import SelectiveImputer
-from diffjoint._progress import Silence
+from diffjoint._progress import NoProgress
 from diffjoint.simulate import bayesian_network
-from diffjoint.state import JointSpace, Observation
-from diffjoint.state.row_keys import row_keys
+from diffjoint.state import JointSpace, Observation, row_keys
 from diffjoint.table import code_table, infer_schema, open_table
 from diffjoint.values.boosted import MOST_CLASSES, _classes, expectation_from, learn_values
 from tests.conftest import FLAT_COLUMNS, TINY
@@ -22,7 +21,7 @@ def opened(frame, **kinds):
 
 def learn(frame, n_boosters=1, **kinds):
     space, observation = opened(frame, **kinds)
-    return learn_values(observation, space, n_boosters, 0, Silence()), observation
+    return learn_values(observation, space, n_boosters, 0, NoProgress()), observation
 
 
 def lines(n=2_000, seed=0):
@@ -39,7 +38,7 @@ def test_a_lost_number_gets_its_mean_and_the_spread_about_it():
     frame.loc[:399, "y"] = np.nan
     frame.loc[:399, "side"] = None
     expectation, observation = learn(frame)
-    values, uncertainty = expectation.of(observation)
+    values, uncertainty = expectation.predict(observation)
     x, gap = frame["x"].to_numpy()[:400], slice(400)
     inside = np.abs(x) < 1.5
     assert np.abs(values[gap, 1] - 3 * x)[inside].mean() < 0.4
@@ -55,7 +54,7 @@ def test_several_boosters_are_nearer_the_truth_than_one():
 
     def error(n_boosters):
         expectation, observation = learn(frame, n_boosters)
-        return np.abs(expectation.of(observation)[0][:300, 4] - mean[:300]).mean()
+        return np.abs(expectation.predict(observation)[0][:300, 4] - mean[:300]).mean()
 
     assert error(5) < 0.9 * error(1)
 
@@ -64,7 +63,7 @@ def test_a_lost_level_gets_the_likeliest_and_certainty_has_no_entropy():
     frame = lines()
     frame.loc[:399, "side"] = None
     expectation, observation = learn(frame)
-    values, entropy = expectation.of(observation)
+    values, entropy = expectation.predict(observation)
     truth = (lines()["y"].to_numpy()[:400] > 0).astype(float)
     assert (values[:400, 2] == truth).mean() > 0.97
     clear = np.abs(frame["y"].to_numpy()[:400]) > 1
@@ -75,7 +74,7 @@ def test_observed_cells_stay_and_are_certain():
     frame = lines()
     frame.loc[:99, "y"] = np.nan
     expectation, observation = learn(frame)
-    values, uncertainty = expectation.of(observation)
+    values, uncertainty = expectation.predict(observation)
     there = observation.observed
     np.testing.assert_array_equal(values[there], observation.values[there])
     assert (uncertainty[there] == 0).all()
@@ -86,7 +85,7 @@ def test_a_row_with_nothing_observed_gets_what_is_usual():
     frame = lines(400)
     frame.loc[0] = [np.nan, np.nan, None]
     expectation, observation = learn(frame)
-    values, _ = expectation.of(observation)
+    values, _ = expectation.predict(observation)
     assert np.isfinite(values[0]).all()
     assert abs(values[0, 0]) < 1
 
@@ -97,7 +96,7 @@ def test_a_handful_of_rows_is_enough_to_answer(n):
     frame.loc[0, "y"] = np.nan
     frame.loc[n - 1, "side"] = None
     expectation, observation = learn(frame, side="categorical", y="continuous", x="continuous")
-    values, uncertainty = expectation.of(observation)
+    values, uncertainty = expectation.predict(observation)
     assert np.isfinite(values).all()
     assert np.isfinite(uncertainty).all()
 
@@ -124,7 +123,9 @@ def test_arrays_hold_all_that_is_expected():
     frame.loc[:399, ["y", "side"]] = np.nan
     expectation, observation = learn(frame)
     again = expectation_from(expectation.arrays(), expectation.space)
-    for ours, theirs in zip(again.of(observation), expectation.of(observation), strict=True):
+    for ours, theirs in zip(
+        again.predict(observation), expectation.predict(observation), strict=True
+    ):
         np.testing.assert_array_equal(ours, theirs)
     assert expectation_from({}, expectation.space) is None
 
@@ -161,7 +162,7 @@ def test_levels_that_share_a_class_do_not_outweigh_a_frequent_one():
     frame = pd.DataFrame({"x": rng.normal(size=1_500), "level": level})
     frame.loc[:299, "level"] = None
     expectation, observation = learn(frame, level="categorical")
-    values, entropy = expectation.of(observation)
+    values, entropy = expectation.predict(observation)
     chosen = [expectation.space.schema.modelled[1].levels[int(v)] for v in values[:300, 1]]
     assert np.mean([name == "top" for name in chosen]) > 0.8
     assert entropy[:300, 1].mean() > 2.5
@@ -173,7 +174,7 @@ def test_noise_in_a_small_table_is_not_learnt():
     frame = pd.DataFrame(rng.normal(size=(150, 5)), columns=list("abcde"))
     frame.loc[:39, "a"] = np.nan
     expectation, observation = learn(frame)
-    values, _ = expectation.of(observation)
+    values, _ = expectation.predict(observation)
     assert np.abs(values[:40, 0] - np.nanmean(observation.values[:, 0])).mean() < 0.35
 
 

@@ -78,7 +78,7 @@ def keep_na(X: Any, completed: Any, meaningful: Any = None) -> Any:
             DataWarning,
             stacklevel=2,
         )
-    return table.rebuilt(columns)
+    return table.replace_columns(columns)
 
 
 def _kept(X: Any, table: Table, meaningful: Any) -> Mask:

@@ -17,7 +17,7 @@ from rich.text import Text
 
 from diffjoint._atomic import check_writable
 from diffjoint._memory import check_room, rows_within
-from diffjoint._progress import ProgressBar, Silence
+from diffjoint._progress import NoProgress, ProgressBar
 from diffjoint.cli.console import by_options, console, say
 from diffjoint.cli.parsing import (
     parse_codes,
@@ -49,7 +49,7 @@ from diffjoint.io.files import (
     text_writer,
     write_file,
 )
-from diffjoint.knowledge.reason_codes import read_reasons, searched_by_codes
+from diffjoint.knowledge.reason_codes import columns_searched_by_codes, read_reasons
 from diffjoint.results.self_check import SelfCheck
 from diffjoint.settings import NA_VALUES, parse_bytes
 from diffjoint.table import Schema, open_table
@@ -92,7 +92,7 @@ def look_at(
     """Show a table at first sight, and what to run next."""
     file = read(source, na_values, encoding)
     carried = dict.fromkeys(file.carried, "pass-through")
-    with nullcontext(Silence()) if quiet or as_json else ProgressBar(console) as progress:
+    with nullcontext(NoProgress()) if quiet or as_json else ProgressBar(console) as progress:
         found = inspect(
             file.table,
             {**carried, **kinds},
@@ -423,7 +423,7 @@ def show_schema(
         return
     table, schema = understand(imputer, open_table(file.table), **known)
     _, labels = read_reasons(open_table(file.table), imputer.reason_codes)
-    by_code = searched_by_codes(table, imputer.reason_codes, labels)
+    by_code = columns_searched_by_codes(table, imputer.reason_codes, labels)
     searched = {
         *([] if imputer.mm_columns == AUTO else imputer.mm_columns or []),
         *(imputer.rules or {}),

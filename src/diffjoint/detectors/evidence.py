@@ -19,8 +19,7 @@ from diffjoint.evidence import (
     pack,
     why,
 )
-from diffjoint.state import JointSpace, Masks, Observation
-from diffjoint.state.row_keys import keyed_uniform
+from diffjoint.state import JointSpace, Masks, Observation, keyed_uniform
 
 
 class EvidenceBelief:
@@ -49,7 +48,7 @@ class EvidenceBelief:
         Parameters
         ----------
         keys : array of shape (n_rows,)
-            Those of seed 0, see :func:`diffjoint.state.row_keys.row_keys`.
+            Those of seed 0, see :func:`diffjoint.state.keys.row_keys`.
         """
         plain = keys.view(np.uint64)
         is_seen = np.isin((plain >> np.uint64(32)).astype(np.uint32), self.evidence.seen)

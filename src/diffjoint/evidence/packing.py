@@ -11,7 +11,7 @@ from diffjoint.evidence.column import ColumnEvidence
 from diffjoint.evidence.detector import Evidence, LearntColumn
 from diffjoint.evidence.losses import LossModel, Scores
 from diffjoint.evidence.values_view import ValuesEvidence
-from diffjoint.trees import Arrays, Trees, apart, end_to_end, pack_trees, unpack_trees
+from diffjoint.trees import Arrays, Trees, join_arrays, pack_trees, split_arrays, unpack_trees
 
 
 def pack(evidence: Evidence) -> Arrays:
@@ -34,7 +34,7 @@ def pack(evidence: Evidence) -> Arrays:
         "n_second": np.array([len(_second(column)) for column in columns], dtype=np.int64),
         "correction": np.array([(c.slope, c.shift, c.nearest) for c in columns]).reshape(-1, 3),
     }
-    arrays |= end_to_end("level_scores", evidence.scores.level_scores)
+    arrays |= join_arrays("level_scores", evidence.scores.level_scores)
     arrays |= _pack_by_gaps([c for c in columns if isinstance(c, ColumnEvidence)])
     arrays |= _pack_by_values([c for c in columns if isinstance(c, ValuesEvidence)])
     trees = [grown for column in columns for grown in (*column.trees, *_second(column))]
@@ -48,7 +48,9 @@ def unpack(arrays: Arrays) -> Evidence:
     return Evidence(
         n_levels=arrays["n_levels"],
         n_folds=int(arrays["n_folds"][0]),
-        scores=Scores(tuple(apart(arrays, "level_scores")), arrays["centre"], arrays["spread"]),
+        scores=Scores(
+            tuple(split_arrays(arrays, "level_scores")), arrays["centre"], arrays["spread"]
+        ),
         drivers=tuple(arrays["drivers"].tolist()),
         columns=dict(zip(searched, columns[: len(searched)], strict=True)),
         in_turn=dict(zip(searched, columns[len(searched) :], strict=False)),
@@ -82,15 +84,17 @@ def _pack_by_gaps(columns: Sequence[ColumnEvidence]) -> Arrays:
     arrays: Arrays = {"loss.bias": np.array([column.loss.bias for column in columns])}
     arrays["n_curves"] = np.array([len(column.excess) for column in columns], dtype=np.int64)
     for name in ("excess", "mm_rate"):
-        arrays |= end_to_end(name, [knots for column in columns for knots in getattr(column, name)])
+        arrays |= join_arrays(
+            name, [knots for column in columns for knots in getattr(column, name)]
+        )
     for name in ("drivers", "weights"):
-        arrays |= end_to_end(f"loss.{name}", [getattr(column.loss, name) for column in columns])
+        arrays |= join_arrays(f"loss.{name}", [getattr(column.loss, name) for column in columns])
     return arrays
 
 
 def _by_gaps(arrays: Arrays) -> Iterator[ColumnEvidence]:
-    drivers, weights = apart(arrays, "loss.drivers"), apart(arrays, "loss.weights")
-    excess, mm_rate = iter(apart(arrays, "excess")), iter(apart(arrays, "mm_rate"))
+    drivers, weights = split_arrays(arrays, "loss.drivers"), split_arrays(arrays, "loss.weights")
+    excess, mm_rate = iter(split_arrays(arrays, "excess")), iter(split_arrays(arrays, "mm_rate"))
     parts = zip(drivers, weights, arrays["loss.bias"].tolist(), arrays["n_curves"], strict=True)
     for driver, weight, bias, n_curves in parts:
         curves = tuple(islice(excess, int(n_curves))), tuple(islice(mm_rate, int(n_curves)))
@@ -104,14 +108,14 @@ def _pack_by_values(columns: Sequence[ValuesEvidence]) -> Arrays:
         ).reshape(-1, 3)
     }
     for name in ("score", "missing_logit", "lift"):
-        arrays |= end_to_end(f"view.{name}", [getattr(column, name) for column in columns])
+        arrays |= join_arrays(f"view.{name}", [getattr(column, name) for column in columns])
     return arrays
 
 
 def _by_values(arrays: Arrays) -> Iterator[ValuesEvidence]:
     names = ("score", "missing_logit", "lift")
     parts = zip(
-        *(apart(arrays, f"view.{name}") for name in names), arrays["view.loss"], strict=True
+        *(split_arrays(arrays, f"view.{name}") for name in names), arrays["view.loss"], strict=True
     )
     for score, missing_logit, lift, losses in parts:
         loss_logit, lift_bias, second_shift = losses.tolist()

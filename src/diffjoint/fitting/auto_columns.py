@@ -6,10 +6,10 @@ from typing import Any, get_args
 
 import numpy as np
 
-from diffjoint._progress import Progress, Silence
+from diffjoint._progress import NoProgress, Progress
 from diffjoint.evidence import TOO_FEW, Candidate, find_candidates
 from diffjoint.settings import check_choice
-from diffjoint.state.row_keys import row_keys
+from diffjoint.state import row_keys
 from diffjoint.table import (
     UNTICKED,
     Checkboxes,
@@ -61,7 +61,7 @@ def find_mm_columns(
     """
     check_choice("checkboxes", checkboxes, get_args(Checkboxes))
     table = open_table(X)
-    return search(table, infer_schema(table, column_kinds, checkboxes=checkboxes), Silence())
+    return search(table, infer_schema(table, column_kinds, checkboxes=checkboxes), NoProgress())
 
 
 def search(

@@ -11,12 +11,11 @@ from diffjoint._effort import sampling_units
 from diffjoint._progress import Progress
 from diffjoint._types import Mask, Values
 from diffjoint.detectors import Belief, belief_from
-from diffjoint.diffusion.aggregate import Aggregated, Clusters, aggregate, as_expected
+from diffjoint.diffusion.aggregate import Aggregated, Clusters, aggregate, aggregate_without_draws
 from diffjoint.errors import InputError
 from diffjoint.knowledge.resolve import Knowledge
 from diffjoint.settings import Settings
-from diffjoint.state import Draws, JointSpace, JointState, Masks, Observation, one_mask
-from diffjoint.state.row_keys import row_keys
+from diffjoint.state import Draws, JointSpace, JointState, Masks, Observation, one_mask, row_keys
 from diffjoint.table import NOT_TICKED, Schema, Table
 from diffjoint.values.boosted import Expectation, expectation_from
 from diffjoint.values.wrapped import Wrapped
@@ -63,7 +62,7 @@ class Model:
     ) -> Iterator[Draws]:
         """Conditional draws of the incomplete rows, block by block, under masks if given."""
         from diffjoint.diffusion.engine import draw
-        from diffjoint.diffusion.narrow_draws import sharpened
+        from diffjoint.diffusion.narrow_draws import narrowed
 
         assert self.denoiser is not None, "draws are asked for once there is a denoiser"
         blocks = draw(
@@ -79,9 +78,9 @@ class Model:
         )
         if self.shares is None or (self.shares == 1.0).all() or self.expectation is None:
             return blocks
-        expected, gaps = self.expectation.of(observation)[0], ~observation.observed
+        expected, gaps = self.expectation.predict(observation)[0], ~observation.observed
         return (
-            sharpened(block, expected[block.rows], gaps[block.rows], self.space, self.shares)
+            narrowed(block, expected[block.rows], gaps[block.rows], self.space, self.shares)
             for block in blocks
         )
 
@@ -135,8 +134,8 @@ class Model:
         if self.expectation is not None:
             if probability is None:
                 probability = observation.known_meaningful.astype(np.float64)
-            expected = self.expectation.of(observation)
-            return as_expected(*expected, probability, self.settings.threshold)
+            expected = self.expectation.predict(observation)
+            return aggregate_without_draws(*expected, probability, self.settings.threshold)
         threshold = self.settings.threshold
         called = None if probability is None else one_mask(probability > threshold)
         progress.begin(sampling_units(observation, self.settings))
@@ -194,7 +193,7 @@ def observe(
     """
     searched = np.isin(np.arange(values.shape[1]), space.mm)
     candidates = gaps & searched & ~known.meaningful & ~known.lost
-    keys = row_keys(known.marked(values), seed)
+    keys = row_keys(known.mark_known(values), seed)
     return Observation(values, candidates, keys, known.meaningful, known.labelled)
 
 

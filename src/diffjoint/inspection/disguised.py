@@ -9,7 +9,15 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from diffjoint.table import Table, is_date, iso_microseconds, microseconds, numbers, objects
+from diffjoint.table import (
+    Table,
+    is_date,
+    is_number_text,
+    iso_microseconds,
+    microseconds,
+    numbers,
+    objects,
+)
 
 Numbers = NDArray[np.float64]
 
@@ -159,7 +167,7 @@ def _among_dates(stamps: Numbers, name: str) -> Iterator[Suspicion]:
 def _among_words(cells: list[Any], name: str) -> Iterator[Suspicion]:
     counts = Counter(cell for cell in cells if isinstance(cell, str))
     total = sum(cell is not None for cell in cells)
-    not_numbers = [text for text in counts if not _is_number(text)]
+    not_numbers = [text for text in counts if not _is_finite_number(text)]
     words = [text for text in not_numbers if not _is_infinite(text)]
     n_words = sum(counts[text] for text in words)
     are_numbers = total > 0 and n_words < (1 - MOSTLY_NUMBERS) * total
@@ -179,9 +187,5 @@ def _is_infinite(text: str) -> bool:
     return text.strip().lower().lstrip("+-") in ("inf", "infinity")
 
 
-def _is_number(text: str) -> bool:
-    try:
-        is_finite = np.isfinite(float(text))
-    except ValueError:
-        return False
-    return bool(is_finite) and text.strip().lower() not in TEXT_CODES
+def _is_finite_number(text: str) -> bool:
+    return is_number_text(text.strip()) and bool(np.isfinite(float(text)))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 
-from diffjoint._progress import Progress, Silence
+from diffjoint._progress import NoProgress, Progress
 from diffjoint.fitting.auto_columns import TOO_FEW, search
 from diffjoint.inspection.disguised import Suspicion, find_disguised
 from diffjoint.inspection.spelling import TextDates, Variants, find_text_dates, find_variants
@@ -20,11 +20,11 @@ from diffjoint.table import (
     Checkboxes,
     Kind,
     Table,
-    doubts_on_kept,
     infer_schema,
     numbers,
     open_table,
     scarce_columns,
+    unjudged_doubts,
     without_cells,
 )
 
@@ -221,7 +221,7 @@ def inspect(
     elif not missing.any():
         not_judged = "no cell is empty"
     else:
-        found = search(table, schema, progress or Silence(), most_rows)
+        found = search(table, schema, progress or NoProgress(), most_rows)
         judged = {record.pop("column"): record for record in found}
     disguised = tuple(find_disguised(table))
     scarce = scarce_columns(table, schema, column_kinds)
@@ -240,7 +240,7 @@ def inspect(
         infinite,
         _beside(disguised, find_variants(table, schema)),
         tuple(find_text_dates(table, schema, column_kinds)),
-        doubts_on_kept(table, schema, column_kinds),
+        unjudged_doubts(table, schema, column_kinds),
     )
 
 
@@ -270,7 +270,7 @@ def _finite(table: Table) -> tuple[Table, tuple[Infinite, ...]]:
             rows = np.flatnonzero(column == value)
             if len(rows):
                 found.append(Infinite(name, f"{value:g}", len(rows), int(rows[0])))
-    return (open_table(table.rebuilt(without)) if without else table), tuple(found)
+    return (open_table(table.replace_columns(without)) if without else table), tuple(found)
 
 
 def _column(

@@ -59,7 +59,7 @@ def read_decisions(decisions: Any, X: Any) -> dict[str, Any]:
             place = _row(row, table, where, line), table.require(column, where)
             known[decided][place] = True
     _check_cells(table, known["meaningful"], known["lost"], where)
-    return {f"known_{call}": table.like(cells) for call, cells in known.items()}
+    return {f"known_{call}": table.wrap(cells) for call, cells in known.items()}
 
 
 def _columns_of(given: Table, where: str) -> tuple[list[Any], ...]:

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from diffjoint.errors import FileError
 from diffjoint.knowledge.reason_codes import codes_by_column, matches
-from diffjoint.table import MAX_LEVELS, Kind, Schema, open_table
+from diffjoint.table import MAX_LEVELS, Kind, Schema, is_number_text, open_table
 
 BLOCK_BYTES = 1 << 18
 """Text that is read at a time."""
@@ -32,9 +32,7 @@ LARGE_BLOCK_BYTES = 1 << 26
 """The same where a row is longer than that."""
 _HEAD_BYTES = 1 << 16
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-_NUMBER = re.compile(r"[+-]?(0|[1-9]\d*)?(\.\d*)?([eE][+-]?\d+)?")
 _WHOLE = re.compile(r"[+-]?\d{1,18}")
-_LEADING_ZERO = re.compile(r"[+-]?0\d+")
 _DATE_FORMATS = (
     "%Y-%m-%d",
     "%Y-%m-%d %H:%M",
@@ -343,7 +341,7 @@ class _Seen:
         if self.kind == "text" or not texts:
             return
         self.is_whole = self.is_whole and all(map(_is_whole, texts))
-        self.is_number = self.is_number and all(map(_is_number, texts))
+        self.is_number = self.is_number and all(map(is_number_text, texts))
         if self.is_number or self.is_whole:
             self.has_exponents |= any("e" in text or "E" in text for text in texts)
             self.n_decimals = max(self.n_decimals, *(len(text.partition(".")[2]) for text in texts))
@@ -408,11 +406,7 @@ def _known_kind(schema: Schema | None, name: str) -> str | None:
 
 
 def _is_whole(text: str) -> bool:
-    return bool(_WHOLE.fullmatch(text)) and not _LEADING_ZERO.fullmatch(text)
-
-
-def _is_number(text: str) -> bool:
-    return bool(_NUMBER.fullmatch(text)) and any(char.isdigit() for char in text)
+    return is_number_text(text) and bool(_WHOLE.fullmatch(text))
 
 
 def _are_dates(texts: list[str], form: str) -> bool:

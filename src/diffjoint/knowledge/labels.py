@@ -1,4 +1,4 @@
-"""What a user says of single cells: tables of truth values beside X."""
+"""Read labels of single cells: Boolean tables in the shape of X."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +15,7 @@ from diffjoint.table.frame import Table, missing_cells, open_table
 
 @dataclass(frozen=True)
 class Labels:
-    """Cells whose kind is known, in the shape of the table.
+    """Missing cells that are known to be meaningful or lost, in the shape of the table.
 
     Attributes
     ----------
@@ -28,16 +28,16 @@ class Labels:
 
 
 def open_labels(table: Table, coded: Labels, known_meaningful: Any, known_lost: Any) -> Labels:
-    """What is said of a table's cells, checked, together with what codes in it say.
+    """Check a user's labels, and join them with those from reason codes.
 
     Parameters
     ----------
     table : Table
-        The table, its codes read as missing.
+        The table, with reason codes read as missing.
     coded : Labels
-        What the codes say.
+        The labels from reason codes.
     known_meaningful, known_lost : bool table or array, or None
-        Of X's shape, or with some of its columns.
+        In X's shape, or with some of its columns.
 
     Examples
     --------
@@ -49,11 +49,8 @@ def open_labels(table: Table, coded: Labels, known_meaningful: Any, known_lost: 
     >>> labels.lost.tolist()
     [[False, False], [True, False]]
     """
-    said = {}
-    for name, given in (("known_meaningful", known_meaningful), ("known_lost", known_lost)):
-        said[name] = open_flags(table, given, name)
-    meaningful = coded.meaningful | said["known_meaningful"]
-    lost = coded.lost | said["known_lost"]
+    meaningful = coded.meaningful | open_flags(table, known_meaningful, "known_meaningful")
+    lost = coded.lost | open_flags(table, known_lost, "known_lost")
     both = np.argwhere(meaningful & lost)
     if len(both):
         row, column = both[0]
@@ -65,14 +62,22 @@ def open_labels(table: Table, coded: Labels, known_meaningful: Any, known_lost: 
 
 
 def open_flags(table: Table, given: Any, name: str) -> Mask:
-    """Flags of missing cells in the table's shape, checked; ``name`` is what to call them."""
+    """Return flags of missing cells in the table's shape; raise if they are not valid.
+
+    Parameters
+    ----------
+    given : bool table or array, or None
+        In the table's shape, or with some of its columns; None for no cell.
+    name : str
+        The parameter that holds the flags, for error messages.
+    """
     cells = _cells(table, given, name)
     _check_missing(table, cells, name)
     return cells
 
 
 def _cells(table: Table, given: Any, name: str) -> Mask:
-    """The flags in the table's shape; False in columns that are not spoken of."""
+    """Return the flags in the table's shape; False in columns that are not given."""
     cells = np.zeros((table.n_rows, table.n_columns), dtype=bool)
     if given is None:
         return cells
@@ -113,7 +118,7 @@ def _is_bool(series: nw.Series[Any]) -> bool:
 
 
 def _check_index(table: Table, given: Any, name: str) -> None:
-    """Two pandas tables must agree on which row is which."""
+    """Raise if two pandas tables have different indexes."""
     X = table.frame.to_native()
     have_both = isinstance(given, pd.DataFrame) and isinstance(X, pd.DataFrame)
     if have_both and not table.is_array and not given.index.equals(X.index):

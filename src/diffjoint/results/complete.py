@@ -61,11 +61,11 @@ def complete(
             elif len(rows):
                 series = without_cells(series, rows)
         columns[int(position)] = series
-    completed = table.rebuilt(columns)
+    completed = table.replace_columns(columns)
     if not indicated:
         return completed
     names = indicator_names(space, mm_output)
-    return table.beside(completed, table.like(meaningful[:, indicated], names))
+    return table.append_columns(completed, table.wrap(meaningful[:, indicated], names))
 
 
 def indicator_names(space: JointSpace, mm_output: MMOutput) -> list[str]:
@@ -103,7 +103,7 @@ def _mm_places(space: JointSpace, mm_output: MMOutput) -> tuple[list[int], list[
     """Columns whose meaningful cells get a level, and those that get an indicator."""
     if mm_output == "na":
         return [], []
-    columns, kept = space.schema.modelled, space.kept
+    columns, kept = space.schema.modelled, space.can_be_meaningful
     is_text = {j: all(isinstance(v, str) for v in columns[j].levels) for j in kept}
     labelled = [
         j for j in kept if mm_output == "category" and columns[j].is_categorical and is_text[j]

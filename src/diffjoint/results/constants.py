@@ -39,7 +39,7 @@ def read_constants(
     for label, value in mm_fill.items():
         position = table.require(label, "mm_fill")
         place = modelled.index(position) if position in modelled else None
-        if place in space.kept:
+        if place in space.can_be_meaningful:
             column = space.schema.columns[position]
             constants[place] = _constant(column, table.column(position), label, value)
         elif not were_found:

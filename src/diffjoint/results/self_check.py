@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from diffjoint._effort import evidence_units, value_units
-from diffjoint._progress import Progress, Scaled
+from diffjoint._progress import Progress, ScaledProgress
 from diffjoint._types import Mask, Values
 from diffjoint.detectors import EvidenceBelief, LossRate, learn_evidence
 from diffjoint.errors import InputError
@@ -172,7 +172,9 @@ def check_table(
     progress.begin(model.space.n_columns * by_column + n_folds * by_search)
     is_new = bool((folds == NEW).mean() > 0.5)
     notes += (NEW_ROWS,) if is_new else ()
-    values = _check_values(observation, model, is_new, rng, seed, Scaled(progress, by_column))
+    values = _check_values(
+        observation, model, is_new, rng, seed, ScaledProgress(progress, by_column)
+    )
     values = values.assign(n_missing=n_missing)
     if not isinstance(belief, EvidenceBelief):
         notes += ("No column was searched, so that there are no calls to check.",)
@@ -187,7 +189,7 @@ def check_table(
     bins = [row for j in model.space.mm for row in _bins(columns[j], gaps[:, j], judged[j])]
 
     def relearn() -> EvidenceBelief | None:
-        again, step = model.seed + 1 + seed, Scaled(progress, by_search)
+        again, step = model.seed + 1 + seed, ScaledProgress(progress, by_search)
         return learn_evidence(observation, model.space, loss_rate, again, step)
 
     rates = belief.evidence.loss_rates(judged)
@@ -230,7 +232,7 @@ def _sample(observation: Observation, rng: np.random.Generator) -> NDArray[np.in
 
 def hidden_share(gaps: Mask, space: JointSpace) -> float:
     """How many cells to hide: as many as columns that cannot be meaningful have lost."""
-    others = [j for j in range(space.n_columns) if j not in space.kept]
+    others = [j for j in range(space.n_columns) if j not in space.can_be_meaningful]
     rates = gaps[:, others].mean(axis=0)
     lost = rates[rates > 0]
     if not len(lost):
@@ -261,7 +263,7 @@ def _check_values(
         learnt = learn_wrapped(learnt.imputer, left, space, seed, progress)
     elif learnt is None or not is_new:
         learnt = learn_values(left, space, model.settings.n_boosters, seed, progress)
-    filled, _ = learnt.of(left)
+    filled, _ = learnt.predict(left)
     return _frame(
         [
             _scored(column, truth[hidden[:, j], j], filled[hidden[:, j], j], left.values[:, j])

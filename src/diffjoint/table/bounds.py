@@ -1,4 +1,4 @@
-"""Limits that a column's filled values keep to."""
+"""Set bounds on the values that are filled into a column."""
 
 import math
 from collections.abc import Mapping
@@ -17,12 +17,12 @@ EXAMPLE = "{'age': (0, 120)}"
 
 
 def with_bounds(schema: Schema, table: Table, bounds: Any) -> Schema:
-    """The schema with the limits that were asked for, if what is observed keeps to them.
+    """Return the schema with bounds; raise if an observed cell lies outside of them.
 
     Parameters
     ----------
     bounds : mapping or None
-        Column labels to pairs of a lowest and a highest value; None leaves a side open.
+        Pairs of a lowest and a highest value by column label; None leaves a side open.
 
     Examples
     --------
@@ -45,7 +45,7 @@ def with_bounds(schema: Schema, table: Table, bounds: Any) -> Schema:
 
 
 def number_for(column: Column, value: Any, where: str) -> float:
-    """A number or date that the user wrote, as a column of numbers or dates codes it."""
+    """Return a number or date that the user wrote as a coded value of a column."""
     if column.kind is Kind.DATETIME:
         text = value.isoformat() if isinstance(value, date) else value
         coded = iso_microseconds(text) if isinstance(text, str) else None
@@ -88,7 +88,7 @@ def _bounded(column: Column, label: Any, pair: Any) -> Column:
 
 
 def _check_observed(column: Column, table: Table, position: int) -> None:
-    """What is observed must keep to the limits, or one of the two is wrong."""
+    """Raise if observed cells lie outside the bounds: then one of the two is wrong."""
     wrong = InputError(f"'{column.name}' must hold numbers or dates to have bounds.")
     observed = column_numbers(table.column(position), column.name, column.kind, wrong)
     below = int((observed < (-np.inf if column.lowest is None else column.lowest)).sum())

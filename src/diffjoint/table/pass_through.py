@@ -1,4 +1,4 @@
-"""Columns that are not filled though someone may want them to be: a word on each."""
+"""Find columns that are not filled, and describe them in doubts for the user."""
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from datetime import date
@@ -15,12 +15,12 @@ MOST_NAMED = 10
 
 
 def check_observed(table: Table, named: Mapping[str, Iterable[Hashable]]) -> None:
-    """Raise if a column that an option names has no cell to learn from.
+    """Raise if a column that a parameter names has no observed cell.
 
     Parameters
     ----------
     named : mapping
-        Options, and the labels that each of them names. Labels of no column are not judged here.
+        Labels by the parameter that names them. Labels that no column has are ignored here.
     """
     for option, labels in named.items():
         for label in labels:
@@ -33,48 +33,50 @@ def check_observed(table: Table, named: Mapping[str, Iterable[Hashable]]) -> Non
                 )
 
 
-def doubts_on_carried(
+def pass_through_doubts(
     table: Table, schema: Schema, column_kinds: Mapping[Hashable, str] | None = None
 ) -> tuple[str, ...]:
-    """A word on columns that no one asked to carry along: without a value, or of dates as objects.
+    """Return doubts about columns that are passed through without being asked to be.
+
+    They have no observed cell, or hold dates as Python objects.
 
     Examples
     --------
     >>> from diffjoint.table import infer_schema, open_table
     >>> table = open_table(pd.DataFrame({"age": [31, 40], "born": [date(1993, 5, 1), None]}))
-    >>> doubts_on_carried(table, infer_schema(table))[0].split(". ")[0]
+    >>> pass_through_doubts(table, infer_schema(table))[0].split(". ")[0]
     "'born' holds dates as Python objects, so that it is carried along and not filled"
     """
     asked = {table.position(label) for label in column_kinds or {}}
-    carried = [
+    unasked = [
         position
         for position, column in enumerate(schema.columns)
         if column.kind is Kind.PASS_THROUGH and position not in asked
     ]
-    empty = [position for position in carried if table.missing(position).all()]
+    empty = [position for position in unasked if table.missing(position).all()]
     return (
         *_on_empty([table.names[position] for position in empty]),
         *(
             doubt
-            for position in carried
+            for position in unasked
             if position not in empty
             for doubt in _on_dates(table.column(position), table.labels[position])
         ),
     )
 
 
-def doubts_on_kept(
+def unjudged_doubts(
     table: Table, schema: Schema, column_kinds: Mapping[Hashable, str] | None = None
 ) -> tuple[str, ...]:
-    """A word on columns whose empty cells are kept without being judged, though no one asked.
+    """Return doubts about columns whose missing cells are kept without being asked to be.
 
-    They are checkboxes, or have too few observed cells.
+    They were taken for checkboxes, or have too few observed cells.
 
     Examples
     --------
     >>> from diffjoint.table import infer_schema, open_table
     >>> table = open_table(pd.DataFrame({"age": [31, 40], "sprouts": ["served", None]}))
-    >>> doubts_on_kept(table, infer_schema(table))[0].split(": ")[0]
+    >>> unjudged_doubts(table, infer_schema(table))[0].split(": ")[0]
     "'sprouts' holds one value or nothing, as checkboxes do"
     """
     asked = {table.position(label) for label in column_kinds or {}}
@@ -90,12 +92,12 @@ def doubts_on_kept(
 def scarce_columns(
     table: Table, schema: Schema, column_kinds: Mapping[Hashable, str] | None = None
 ) -> dict[Hashable, tuple[int, Kind]]:
-    """Columns that are carried along since too few of their cells are observed.
+    """Find columns that are passed through because too few of their cells are observed.
 
     Returns
     -------
     dict
-        By label how many are, and the kind that the column would have.
+        By label: how many cells are observed, and the kind that the column would have.
     """
     asked = {table.position(label) for label in column_kinds or {}}
     scarce = {}
@@ -110,7 +112,7 @@ def scarce_columns(
 
 
 def check_unticked(table: Table, schema: Schema, named: Mapping[str, Iterable[Hashable]]) -> None:
-    """Raise if an option has something to decide in a column that is said to be a checkbox."""
+    """Raise if ``mm_columns`` or ``rules`` names a column that is a checkbox by its kind."""
     for option in ("mm_columns", "rules"):
         for label in named.get(option, ()):
             position = table.position(label)
@@ -161,7 +163,7 @@ def _on_scarce(scarce: Mapping[Hashable, tuple[int, Kind]]) -> Iterator[str]:
 
 
 def _kinds(kinds: Mapping[Hashable, Kind]) -> str:
-    """The option that says what some columns are."""
+    """Return the ``column_kinds`` that declare some columns, as code."""
     pairs = [f"{label!r}: {str(kind)!r}" for label, kind in kinds.items()]
     more = ", ..." if len(pairs) > MOST_NAMED else ""
     return f"column_kinds={{{', '.join(pairs[:MOST_NAMED])}{more}}}"
@@ -172,13 +174,13 @@ def _listed(labels: Iterable[Hashable]) -> str:
 
 
 def _joined(texts: list[str]) -> str:
-    """Some texts in a row, and how many more there are."""
+    """Join the first few texts, and count the others."""
     more = len(texts) - MOST_NAMED
     return ", ".join(texts[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _on_dates(series: nw.Series[Any], label: Hashable) -> Iterator[str]:
-    """What to do about dates that pandas holds in a dtype which is not one of datetimes."""
+    """Return a doubt about dates that pandas holds in a dtype other than datetime."""
     if isinstance(getattr(series.to_native(), "dtype", None), pd.PeriodDtype):
         what, how = "periods", f"X[{label!r}].dt.to_timestamp()"
     elif series.dtype == nw.Object and any(isinstance(cell, date) for cell in objects(series)):
