@@ -377,7 +377,7 @@ def test_the_callback_sees_an_imputer_that_can_transform(survey):
     [
         (
             {"mm_columns": ["D9"]},
-            r"mm_columns names 'D9', which is not a column of X \(person, age, income, smoker, "
+            r"mm_columns names 'D9', which is not a column of the table \(person, age, income, smoker, "
             r"town, grade, seen\)\. Pass names from X\.columns\.",
         ),
         ({"mm_columns": ["incone"]}, r"names 'incone'.*Did you mean 'income'\?"),

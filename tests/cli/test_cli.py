@@ -12,6 +12,7 @@ import pytest
 from diffjoint import load
 from diffjoint.cli import main
 from diffjoint.cli.console import by_options
+from diffjoint.errors import DataWarning, InputError, in_python, option
 from diffjoint.simulate import bayesian_network, household_survey
 from tests.conftest import FEW_CELLS, TINY
 
@@ -346,18 +347,40 @@ def test_a_column_without_a_value_is_named_and_carried_along(survey_file, tmp_pa
 
 
 @pytest.mark.parametrize(
-    ("said", "shown"),
+    ("said", "python", "shown"),
     [
-        ("Set loss_rate, or mm_columns='auto'.", "Set --loss-rate, or --mm-columns auto."),
-        ("loss_rate names 'loss_rate'", "--loss-rate names 'loss_rate'"),
-        ("reason_codes and sampler='inpaint'", "--code and --set sampler=inpaint"),
-        ("column_kinds says that 'a_b' is", "--kind says that 'a_b' is"),
-        ("column_kinds={'a b': 'integer'}.", "--kind 'a b=integer'."),
-        ("column_kinds={'a': 'x', 'b': 'y', ...}.", "--kind 'a=x' --kind 'b=y' and so on."),
+        (option("loss_rate"), "loss_rate", "--loss-rate"),
+        (option("mm_columns", "auto"), "mm_columns='auto'", "--mm-columns auto"),
+        (option("mm_columns", []), "mm_columns=[]", "--mm-columns ''"),
+        (option("sampler", "inpaint"), "sampler='inpaint'", "--set sampler=inpaint"),
+        (option("column_kinds"), "column_kinds", "--kind"),
+        (
+            option("column_kinds", {"a b": "integer", 7: "datetime"}),
+            "column_kinds={'a b': 'integer', 7: 'datetime'}",
+            "--kind 'a b=integer' --kind '7=datetime'",
+        ),
+        (
+            option("reason_codes", {"a:b": {"x": "lost"}}),
+            "reason_codes={'a:b': {'x': 'lost'}}",
+            "--code '`a:b`: x=lost'",
+        ),
+        (option("bounds", {"age": (0, None)}), "bounds={'age': (0, None)}", "--bounds 'age=0:'"),
+        (option("rules", {"a": "b > 1"}), "rules={'a': 'b > 1'}", "--rule 'a: b > 1'"),
+        (option("mm_label"), "mm_label", "mm_label"),
+        (option("imputer", np.int64(1)), "imputer=np.int64(1)", "imputer=np.int64(1)"),
     ],
 )
-def test_messages_speak_of_options(said, shown):
-    assert by_options(said) == shown
+def test_messages_speak_of_parameters_in_python_and_of_options_here(said, python, shown):
+    for kind in (InputError, DataWarning, in_python):
+        message = kind(f"Set {said}.")
+        assert str(message) == f"Set {python}."
+        assert by_options(message) == f"Set {shown}."
+    assert by_options(f"Set {said}.") == f"Set {shown}."
+
+
+def test_a_column_that_is_called_like_a_parameter_keeps_its_name():
+    said = "loss_rate names 'loss_rate'".replace("loss_rate", option("loss_rate"), 1)
+    assert by_options(said) == "--loss-rate names 'loss_rate'"
 
 
 @pytest.mark.filterwarnings("always::diffjoint.errors.DataWarning")
@@ -421,9 +444,9 @@ def test_the_version_is_told(capsys):
 
 def test_the_demo_shows_before_and_after(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(
-        "diffjoint.cli.demo.household_survey", lambda seed: household_survey(120, seed=seed)
+        "diffjoint.cli.run.demo.household_survey", lambda seed: household_survey(120, seed=seed)
     )
-    from diffjoint.cli import demo
+    from diffjoint.cli.run import demo
 
     quick = demo.SelectiveImputer
     monkeypatch.setattr(
@@ -597,7 +620,7 @@ def test_codes_in_parquet(coded_file, tmp_path):
     ("options", "words"),
     [
         (["--rule", "commute"], "--rule takes a column, a colon and its condition"),
-        (["--rule", "comute: age > 3"], "rules names 'comute', .*Did you mean 'commute'"),
+        (["--rule", "comute: age > 3"], "--rule names 'comute', .*Did you mean 'commute'"),
         (["--rule", "commute: age > 3", "--rule", "commute: age > 4"], "given twice for 'commute'"),
         (["--rule", "commute: employed = 'yes'"], "Compare with ==, not with ="),
         (["--code", "refused"], "--code takes NAME=VALUE; got 'refused'"),

@@ -108,8 +108,8 @@ def test_gates_come_before_what_depends_on_them():
 @pytest.mark.parametrize(
     ("rule", "words"),
     [
-        ('maried == "yes"', r"'maried' is not a column of X \(age, other age, .*Did you mean 'married'"),
-        ("married == yes", "'yes' is not a column of X .*Put text in quotes"),
+        ('maried == "yes"', r"'maried' is not a column of the table \(age, other age, .*Did you mean 'married'"),
+        ("married == yes", "'yes' is not a column of the table .*Put text in quotes"),
         ('married == "yess"', "'married' never is 'yess'; it holds no, yes. Did you mean 'yes'"),
         ('married in ["yes", "maybe"]', "never is 'maybe'; it holds no, yes. Leave it out"),
         ("children == 7", "'children' never is 7; it holds 0, 2, 3"),

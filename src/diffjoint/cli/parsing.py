@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from diffjoint.cli.options.learning import Method
 from diffjoint.errors import InputError
 from diffjoint.settings import (
     DEFAULT_DETECTOR,
@@ -110,23 +111,32 @@ def split_pair(option: str, text: str) -> tuple[str, str]:
     return name, value
 
 
-def check_method(preset: str, detector: str, settings: list[str] | None) -> None:
+def parse_kinds(kinds: list[str] | None) -> dict[str, str]:
+    """Read kinds by column."""
+    return dict(split_pair("--kind", text) for text in kinds or [])
+
+
+def parse_settings(method: Method) -> dict[str, Any]:
+    """Read the settings that were given one by one."""
+    return dict(parse_setting(text) for text in method.settings or [])
+
+
+def check_method(method: Method) -> None:
     """Raise, before anything is read, if a preset, detector or setting does not exist."""
-    check_choice("preset", preset, tuple(PRESETS))
-    check_choice("detector", detector, DETECTOR_NAMES)
-    for text in settings or []:
-        parse_setting(text)
+    check_choice("preset", method.preset, tuple(PRESETS))
+    check_choice("detector", method.detector, DETECTOR_NAMES)
+    parse_settings(method)
 
 
-def needs_no_draws(preset: str, detector: str, settings: list[str] | None) -> bool:
+def needs_no_draws(method: Method) -> bool:
     """Whether values and calls are told of each row by itself, without draws."""
-    chosen = settings_for(preset, **dict(parse_setting(text) for text in settings or []))
-    return detector == DEFAULT_DETECTOR and chosen.is_amortised
+    chosen = settings_for(method.preset, **parse_settings(method))
+    return method.detector == DEFAULT_DETECTOR and chosen.is_amortised
 
 
-def check_checkable(preset: str, detector: str, settings: list[str] | None) -> None:
+def check_checkable(method: Method) -> None:
     """Find out now, not after the work, that there are no values to check."""
-    if not needs_no_draws(preset, detector, settings):
+    if not needs_no_draws(method):
         raise InputError(
             "--self-check is for values that need no draws. --detector paper, --preset paper and "
             "--set sampler=inpaint draw them: leave out one or the other."

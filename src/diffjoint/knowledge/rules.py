@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diffjoint._types import Mask, Values
-from diffjoint.errors import InputError
+from diffjoint.errors import InputError, option
 from diffjoint.table import Column, Kind, Schema, Table, check_mapping, iso_microseconds
 
 Truth = NDArray[np.int8]
@@ -100,18 +100,25 @@ def read_rules(rules: Any, table: Table, schema: Schema) -> tuple[Rule, ...]:
     for label, text in rules.items():
         target = modelled_place(table, schema, label, "rules")
         if target in read:
-            raise InputError(f"rules has two rules for {label!r}. Join them with 'and' or 'or'.")
+            raise InputError(
+                f"{option('rules')} has two rules for {label!r}. Join them with 'and' or 'or'.",
+                parameter="rules",
+            )
         read[target] = _Reader(label, text, table, schema).rule(target)
     return _gates_first(read, schema)
 
 
-def modelled_place(table: Table, schema: Schema, label: Hashable, option: str) -> int:
+def modelled_place(
+    table: Table, schema: Schema, label: Hashable, parameter: str, where: str | None = None
+) -> int:
     """Where a column stands among the modelled ones; an error if it is not there."""
-    position = table.require(label, option)
+    position = table.require(label, parameter)
     if not schema.columns[position].is_modelled:
         raise InputError(
-            f"{option} names {label!r}, which is passed through unmodelled (an id or free text). "
-            f"Leave it out, or set column_kinds={{{label!r}: 'categorical'}}."
+            f"{where or option(parameter)} names {label!r}, which is passed through unmodelled (an "
+            "id or free text). Leave it out, or set "
+            f"{option('column_kinds', {label: 'categorical'})}.",
+            parameter=parameter,
         )
     return int(schema.modelled_positions.tolist().index(position))
 
@@ -123,8 +130,9 @@ def _gates_first(rules: dict[int, Rule], schema: Schema) -> tuple[Rule, ...]:
     except CycleError as error:
         circle = " -> ".join(f"'{schema.modelled[j].name}'" for j in error.args[1])
         raise InputError(
-            f"rules go in a circle: {circle}. A column's rule must not depend on that column, "
-            "not even through other rules. Take out one of them."
+            f"Rules go in a circle: {circle}. A column's rule must not depend on that column, "
+            "not even through other rules. Take out one of them.",
+            parameter="rules",
         ) from error
     return tuple(rules[target] for target in order)
 
@@ -274,9 +282,11 @@ class _Reader:
             close = difflib.get_close_matches(name, self.table.names, n=1)
             hint = f"Did you mean {close[0]!r}?" if close else 'Put text in quotes: "yes".'
             raise self.wrong(
-                f"{name!r} is not a column of X ({', '.join(self.table.names[:30])}). {hint}"
+                f"{name!r} is not a column of the table ({', '.join(self.table.names[:30])}). "
+                f"{hint}"
             )
-        place = modelled_place(self.table, self.schema, name, f"The rule for {self.label!r}")
+        where = f"The rule for {self.label!r}"
+        place = modelled_place(self.table, self.schema, name, "rules", where)
         self.gates.add(place)
         return place
 
@@ -350,7 +360,10 @@ class _Reader:
 
     def wrong(self, what: str) -> InputError:
         end = "" if what.endswith("?") else "."
-        return InputError(f"The rule for {self.label!r} is {self.text!r}: {what.rstrip('.')}{end}")
+        return InputError(
+            f"The rule for {self.label!r} is {self.text!r}: {what.rstrip('.')}{end}",
+            parameter="rules",
+        )
 
 
 def _has_labels(column: Column) -> bool:

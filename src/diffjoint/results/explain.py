@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from diffjoint._types import Mask, Values
 from diffjoint.detectors import Belief
-from diffjoint.errors import InputError
+from diffjoint.errors import InputError, option
 from diffjoint.state import JointSpace, Observation
 from diffjoint.table import UNTICKED, Schema, Table, cells_of, open_table
 
@@ -371,8 +371,9 @@ def find_cell(
             "code or a label: there is nothing to explain."
         )
     raise InputError(
-        f"cell names {label!r}, which is not among mm_columns: its missing cells are all taken "
-        "for lost. Fit with it in mm_columns if they may be meaningful."
+        f"cell names {label!r}, which is not among {option('mm_columns')}: its missing cells are "
+        f"all taken for lost. Fit with it in {option('mm_columns')} if they may be meaningful.",
+        parameter="cell",
     )
 
 
@@ -391,8 +392,9 @@ def check_band(band: Any) -> Band | None:
 
 def _no_band(band: Any) -> InputError:
     return InputError(
-        "review_band must be two probabilities, the lower one first, such as (0.2, 0.8), or None "
-        f"to name no cells; got {band!r}."
+        f"{option('review_band')} must be two probabilities, the lower one first, such as "
+        f"(0.2, 0.8), or None to name no cells; got {band!r}.",
+        parameter="review_band",
     )
 
 
