@@ -122,7 +122,7 @@ class DiffJointError(Exception):
 
     def __init__(self, message: str, *, parameter: str | None = None) -> None:
         super().__init__(in_python(message))
-        self.message = message
+        self.message = message_of(message)
         self.parameter = parameter
 
 
@@ -147,4 +147,4 @@ class DataWarning(UserWarning):
 
     def __init__(self, message: str) -> None:
         super().__init__(in_python(message))
-        self.message = message
+        self.message = message_of(message)

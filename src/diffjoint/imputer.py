@@ -975,8 +975,8 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             if not isinstance(rate, Real) or not 0.0 <= float(rate) < 1.0:
                 where = "" if label is None else f" for {label!r}"
                 raise InputError(
-                    f"{option('loss_rate')} must be at least 0 and below 1{where}; got {rate!r}. It is the "
-                    "share of cells that were lost where there was something to record."
+                    f"{option('loss_rate')} must be at least 0 and below 1{where}; got {rate!r}. "
+                    "It is the share of cells that were lost where there was something to record."
                 )
         if self.detector != DEFAULT_DETECTOR:
             raise InputError(

@@ -3,10 +3,7 @@
 import os
 import signal
 import sys
-import tempfile
 import threading
-import traceback
-import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,6 +22,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         # Before threads are started: those that wait must not spin, or a busy neighbour slows them
         # tenfold.
         os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+        import warnings
+
         from diffjoint.cli.app import app
         from diffjoint.cli.console import told_once
 
@@ -81,6 +80,8 @@ def _interrupt(number: int, frame: FrameType | None) -> NoReturn:
 
 def _unexpected(error: Exception) -> str:
     """Write down the details of an error that nobody foresaw; say where, and what to do."""
+    import traceback
+
     what = f"{type(error).__name__}: {error}".strip().splitlines()[0][:300]
     facts = f"{' '.join(sys.argv)}\nPython {sys.version}\n"
     details = facts + "".join(traceback.format_exception(error))
@@ -96,6 +97,8 @@ def _unexpected(error: Exception) -> str:
 
 def _written_down(details: str) -> Path | None:
     """Write details to a new file in the current or the temporary folder, if that can be."""
+    import tempfile
+
     for folder in (".", tempfile.gettempdir()):
         try:
             number, name = tempfile.mkstemp(".txt", "diffjoint-error-", folder)
