@@ -696,3 +696,23 @@ def test_help_names_the_first_step_first_and_flags_without_a_value(capsys):
     assert run("impute", "--help") == 0
     line = next(text for text in capsys.readouterr().out.splitlines() if "--self-check" in text)
     assert "bool" not in line
+
+
+GROUPS = [
+    "Which columns and losses",
+    "What you know",
+    "What comes out",
+    "Reading the file",
+    "The method",
+    "Running",
+]
+
+
+@pytest.mark.parametrize("command", ["impute", "fit"])
+def test_help_shows_options_in_groups(command, capsys):
+    assert run(command, "--help") == 0
+    shown = capsys.readouterr().out
+    places = [shown.index(f"─ {group} ─") for group in GROUPS]
+    assert places == sorted(places)
+    first = shown[shown.index("─ Options ─") : places[0]]
+    assert re.findall(r"--[a-z-]+", first) == ["--help"]

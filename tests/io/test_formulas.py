@@ -1,5 +1,7 @@
 """Lists that people open in a spreadsheet run nothing there, and come back as they were."""
 
+from importlib.resources import files
+
 import pandas as pd
 import polars as pl
 import pytest
@@ -8,7 +10,7 @@ from hypothesis import strategies as st
 
 from diffjoint import read_decisions
 from diffjoint.cli import main
-from diffjoint.io.formulas import guard, guarded, unguard
+from diffjoint.io.formulas import _FORMULA, guard, guarded, unguard
 from tests.cli.test_cli import SETTINGS
 
 FORMULAS = ["=1+1", "+cmd", "-x", "@SUM(A1)", "\t=1", "\r=1", '=HYPERLINK("http://x")', "'=1"]
@@ -83,3 +85,8 @@ def test_a_column_whose_name_has_an_apostrophe_of_its_own_is_found():
     X = pd.DataFrame({"'=a": [None, "x"], "b": [1, 2]})
     reviewed = pd.DataFrame({"row": [0], "column": ["'=a"], "decision": ["lost"]})
     assert read_decisions(reviewed, X)["known_lost"]["'=a"].tolist() == [True, False]
+
+
+def test_the_report_exports_decisions_by_the_same_rule():
+    script = files("diffjoint.report").joinpath("templates/page.js").read_text("utf-8")
+    assert f"/^{_FORMULA.pattern}/.test(text)" in script

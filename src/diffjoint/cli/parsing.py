@@ -23,7 +23,8 @@ def parse_rate(text: str) -> float:
     except ValueError as error:
         raise InputError(
             f"--loss-rate takes a rate such as 0.1, or a column and its rate such as income=0.1; "
-            f"got {text!r}."
+            f"got {text!r}.",
+            parameter="loss_rate",
         ) from error
 
 
@@ -35,11 +36,13 @@ def parse_rules(rules: list[str] | None) -> dict[str, str] | None:
         if not column:
             raise InputError(
                 "--rule takes a column, a colon and its condition, such as 'spouse_age: married "
-                f'== "yes"\'; got {text!r}.'
+                f'== "yes"\'; got {text!r}.',
+                parameter="rules",
             )
         if column in read:
             raise InputError(
-                f"--rule is given twice for {column!r}. Join the two by and, or by or."
+                f"--rule is given twice for {column!r}. Join the two by and, or by or.",
+                parameter="rules",
             )
         read[column] = rule
     return read or None
@@ -66,7 +69,8 @@ def parse_bounds(texts: list[str] | None) -> dict[str, tuple[Any, Any]] | None:
         if not colon:
             raise InputError(
                 f"--bounds takes a column and its limits, such as age=0:120, age=0: or age=:120; "
-                f"got {text!r}."
+                f"got {text!r}.",
+                parameter="bounds",
             )
         sides = [parse_value(side.strip()) if side.strip() else None for side in (low, high)]
         read[name] = (sides[0], sides[1])
@@ -139,5 +143,6 @@ def check_checkable(method: Method) -> None:
     if not needs_no_draws(method):
         raise InputError(
             "--self-check is for values that need no draws. --detector paper, --preset paper and "
-            "--set sampler=inpaint draw them: leave out one or the other."
+            "--set sampler=inpaint draw them: leave out one or the other.",
+            parameter="self_check",
         )

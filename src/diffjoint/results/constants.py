@@ -56,7 +56,7 @@ def _constant(column: Column, series: nw.Series[Any], label: Any, value: Any) ->
     where = f"{option('mm_fill')}[{label!r}]"
     if column.is_categorical:
         return _level(column, where, value)
-    number = number_for(column, value, where)
+    number = number_for(column, value, where, "mm_fill")
     if column.kind is Kind.DATETIME:
         return number
     needs_whole = column.kind is Kind.INTEGER or series.dtype.is_integer()

@@ -44,22 +44,30 @@ def with_bounds(schema: Schema, table: Table, bounds: Any) -> Schema:
     return Schema(tuple(columns))
 
 
-def number_for(column: Column, value: Any, where: str) -> float:
-    """A number or date that the user wrote, as a column of numbers or dates codes it."""
+def number_for(column: Column, value: Any, where: str, parameter: str) -> float:
+    """A number or date that the user wrote, as a column of numbers or dates codes it.
+
+    Parameters
+    ----------
+    where, parameter : str
+        What an error calls the value, and the parameter that it is in.
+    """
     if column.kind is Kind.DATETIME:
         text = value.isoformat() if isinstance(value, date) else value
         coded = iso_microseconds(text) if isinstance(text, str) else None
         if coded is None:
             raise InputError(
                 f"{where} must be a date such as '2024-01-31'; got {value!r}, and "
-                f"'{column.name}' holds dates."
+                f"'{column.name}' holds dates.",
+                parameter=parameter,
             )
         return coded
     is_number = isinstance(value, Real) and not isinstance(value, bool | np.bool_)
     if not is_number or not math.isfinite(value):
         raise InputError(
             f"{where} must be a finite number; got {value!r}, and '{column.name}' is "
-            f"{column.kind} ({column.in_words()})."
+            f"{column.kind} ({column.in_words()}).",
+            parameter=parameter,
         )
     return float(value)
 
@@ -78,7 +86,9 @@ def _bounded(column: Column, label: Any, pair: Any) -> Column:
             f"{pair!r}. Pass a dict such as {EXAMPLE}.",
             parameter="bounds",
         )
-    low, high = (None if side is None else number_for(column, side, where) for side in pair)
+    low, high = (
+        None if side is None else number_for(column, side, where, "bounds") for side in pair
+    )
     if column.step:
         low = None if low is None else math.ceil(low / column.step) * column.step
         high = None if high is None else math.floor(high / column.step) * column.step

@@ -22,10 +22,11 @@ EXAMPLES = (
 @by_groups
 def inspect(
     source: In,
-    reading: Reading,
+    *,
     kinds: Kinds = None,
     checkboxes: CheckboxesOption = "keep",
     as_json: Json = False,
+    reading: Reading,
     rows: Annotated[
         int | None,
         typer.Option(

@@ -7,7 +7,7 @@ import typer
 
 from diffjoint.cli.options.files import Reading
 from diffjoint.cli.options.groups import by_groups
-from diffjoint.cli.options.panels import MEANINGFUL
+from diffjoint.cli.options.panels import COMPARED
 from diffjoint.cli.options.running import Json
 from diffjoint.settings import check_choice
 
@@ -27,11 +27,11 @@ def score(
             metavar="COMPLETED", help="The completed table, by diffjoint or any other tool."
         ),
     ],
-    reading: Reading,
+    *,
     split: Annotated[
         str,
         typer.Option(
-            help="Which rows the table has: all, train or test.", rich_help_panel=MEANINGFUL
+            help="Which rows the table has: all, train or test.", rich_help_panel=COMPARED
         ),
     ] = "all",
     mask: Annotated[
@@ -39,7 +39,7 @@ def score(
         typer.Option(
             metavar="FILE",
             help="Which cells are called meaningful, if not those left empty.",
-            rich_help_panel=MEANINGFUL,
+            rich_help_panel=COMPARED,
         ),
     ] = None,
     proba: Annotated[
@@ -47,9 +47,10 @@ def score(
         typer.Option(
             metavar="FILE",
             help="How likely each cell is meaningful.",
-            rich_help_panel=MEANINGFUL,
+            rich_help_panel=COMPARED,
         ),
     ] = None,
+    reading: Reading,
     as_json: Json = False,
 ) -> None:
     """Judge a completed table against a world's truth."""

@@ -12,10 +12,11 @@ def transform(
     model: ModelPath,
     source: In,
     out: Out,
+    *,
+    decisions: DecisionsIn = None,
     outputs: Outputs,
     reading: Reading,
     running: Running,
-    decisions: DecisionsIn = None,
     unseen: UnseenLater = None,
 ) -> None:
     """Complete a table with a model that fit saved."""

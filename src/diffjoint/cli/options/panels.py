@@ -1,4 +1,4 @@
-"""The groups that ``--help`` shows options in: those of the estimator's parameters."""
+"""The groups that ``--help`` shows options in; those of tables are the estimator's."""
 
 from typing import Any
 
@@ -10,6 +10,8 @@ OUTPUT = "What comes out"
 READING = "Reading the file"
 METHOD = "The method"
 RUNNING = "Running"
+WORLD = "The world"
+COMPARED = "What is compared"
 
 
 def repeated(option: str, metavar: str, about: str, panel: str) -> Any:

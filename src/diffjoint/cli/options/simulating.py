@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from diffjoint.cli.options.panels import MEANINGFUL, RUNNING
+from diffjoint.cli.options.panels import RUNNING, WORLD
 from diffjoint.settings import MECHANISM_NAMES
 
 WorldName = Annotated[
@@ -14,18 +14,18 @@ WorldName = Annotated[
 ]
 Rows = Annotated[
     int | None,
-    typer.Option(help="Rows to draw; real tables have their own.", rich_help_panel=MEANINGFUL),
+    typer.Option(help="Rows to draw; real tables have their own.", rich_help_panel=WORLD),
 ]
 Mechanism = Annotated[
     str | None,
     typer.Option(
         help=f"How cells get lost: {', '.join(MECHANISM_NAMES)} or none.  [default: mcar]",
-        rich_help_panel=MEANINGFUL,
+        rich_help_panel=WORLD,
     ),
 ]
 Ratio = Annotated[
     float | None,
-    typer.Option(help="Percent of the cells to lose.  [default: 10]", rich_help_panel=MEANINGFUL),
+    typer.Option(help="Percent of the cells to lose.  [default: 10]", rich_help_panel=WORLD),
 ]
 WorldSeed = Annotated[
     int, typer.Option(min=0, help="Same seed, same world.", rich_help_panel=RUNNING)

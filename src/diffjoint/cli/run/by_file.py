@@ -22,7 +22,8 @@ def parse_columns(file: TableFile, mm_columns: list[str] | None) -> list[str] | 
         raise InputError(
             "--mm-columns is needed: name the columns in which an empty cell may be meaningful, "
             "or pass auto to have them found, or '' for none. Columns with empty cells: "
-            f"{listed or 'none'}."
+            f"{listed or 'none'}.",
+            parameter="mm_columns",
         )
     found = [[text] if text in table.names else text.split(",") for text in mm_columns]
     names = [name if name in table.names else name.strip() for part in found for name in part]
@@ -30,7 +31,8 @@ def parse_columns(file: TableFile, mm_columns: list[str] | None) -> list[str] | 
         raise InputError(
             f"--mm-columns auto stands alone, and has all columns searched; got "
             f"{', '.join(mm_columns)}, and no column is called auto. Pass auto by itself, or name "
-            "the columns."
+            "the columns.",
+            parameter="mm_columns",
         )
     return [name for name in names if name]
 
@@ -50,7 +52,8 @@ def parse_loss_rate(file: TableFile, texts: list[str] | None) -> float | dict[st
     if not all("=" in part for part in parts):
         raise InputError(
             "--loss-rate takes one rate for all searched columns, or a rate for each column that "
-            f"is named, such as income=0.2,age=0.1; got {', '.join(texts)}."
+            f"is named, such as income=0.2,age=0.1; got {', '.join(texts)}.",
+            parameter="loss_rate",
         )
     pairs = (split_pair("--loss-rate", part) for part in parts)
     return {name if name in names else name.strip(): parse_rate(value) for name, value in pairs}
