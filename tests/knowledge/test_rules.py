@@ -149,7 +149,7 @@ def test_what_a_rule_cannot_say_is_refused_in_words(rule, words):
 def test_rules_in_a_circle_are_refused():
     table = open_table(PEOPLE)
     schema = infer_schema(table)
-    with pytest.raises(InputError, match="rules go in a circle: 'target' -> 'target'"):
+    with pytest.raises(InputError, match="Rules go in a circle: 'target' -> 'target'"):
         read_rules({"target": 'target == "a"'}, table, schema)
     with pytest.raises(InputError, match="go in a circle: .*Take out one of them"):
         read_rules({"target": "age > 3", "age": 'target == "a"'}, table, schema)
