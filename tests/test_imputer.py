@@ -377,8 +377,8 @@ def test_the_callback_sees_an_imputer_that_can_transform(survey):
     [
         (
             {"mm_columns": ["D9"]},
-            r"mm_columns names 'D9', which is not a column of X \(person, age, income, smoker, "
-            r"town, grade, seen\)\. Pass names from X\.columns\.",
+            r"mm_columns names 'D9', which is not a column of the table \(person, age, income, smoker, "
+            r"town, grade, seen\)\. Take names from its header\.",
         ),
         ({"mm_columns": ["incone"]}, r"names 'incone'.*Did you mean 'income'\?"),
         ({"mm_columns": ["person"]}, "'person', which is passed through unmodelled"),
@@ -446,7 +446,9 @@ def test_wrong_columns_at_transform(survey, fitted):
 
 def test_an_indicator_that_would_overwrite_a_column(survey):
     table = survey.rename(columns={"income": "age_meaningful"})
-    with pytest.raises(InputError, match="adds a column 'age_meaningful', which X already has"):
+    with pytest.raises(
+        InputError, match="adds a column 'age_meaningful', which the table has already"
+    ):
         imputer(mm_output="indicator").fit(table)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from diffjoint.errors import InputError
+from diffjoint.errors import InputError, option
 
 PROGRAM = 400 * 10**6
 """Bytes that the program takes with its libraries, on systems where it cannot be measured."""
@@ -71,9 +71,10 @@ def _room(limit: int, needed: int, n_rows: int) -> int:
     if program + FIXED + needed > limit:
         least = -(-(program + FIXED + needed) // 10**6)
         raise InputError(
-            f"memory_limit must be at least {least} MB for {n_rows:,} rows, of which the program "
-            f"itself takes {program // 10**6} MB; got {limit // 10**6} MB. Raise it, or leave it "
-            "out."
+            f"{option('memory_limit')} must be at least {least} MB for {n_rows:,} rows, of which "
+            f"the program itself takes {program // 10**6} MB; got {limit // 10**6} MB. Raise it, "
+            "or leave it out.",
+            parameter="memory_limit",
         )
     return limit - program - FIXED
 

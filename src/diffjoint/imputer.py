@@ -32,7 +32,7 @@ from diffjoint._progress import NoProgress, Progress, ScaledProgress, progress_b
 from diffjoint._types import Mask, Values
 from diffjoint.detectors import DETECTORS, Belief, LossRate
 from diffjoint.diffusion.aggregate import Aggregated
-from diffjoint.errors import DataWarning, InputError, ModelFileError
+from diffjoint.errors import DataWarning, InputError, ModelFileError, in_python, option
 from diffjoint.fitting.auto_columns import AUTO, not_judged, search
 from diffjoint.fitting.model import (
     Model,
@@ -671,7 +671,8 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def doubts_(self) -> tuple[str, ...]:
         """What the calls rest on and the table cannot confirm."""
         check_is_fitted(self)
-        return (*self._kept_unjudged, *(self._model.belief.doubts if self._model.belief else ()))
+        doubts = self._model.belief.doubts if self._model.belief else ()
+        return tuple(map(in_python, (*self._kept_unjudged, *doubts)))
 
     @property
     def can_sample_(self) -> bool:
@@ -851,7 +852,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         validate_data(self, X, reset=True, skip_check_array=True)
         _check_enough_rows(table)
         for doubt in unused_code_doubts(table, self.reason_codes):
-            warn(doubt, DataWarning, stacklevel=4)
+            warn(DataWarning(doubt), stacklevel=4)
         without_codes, schema = understand(self, table, known_meaningful, known_lost)
         _check_not_too_wide(schema)
         check_observed(without_codes, self._named_columns())
@@ -859,7 +860,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         kept_unjudged = unjudged_doubts(without_codes, schema, self.column_kinds)
         carried = pass_through_doubts(without_codes, schema, self.column_kinds)
         for doubt in (*carried, *kept_unjudged):
-            warn(doubt, DataWarning, stacklevel=4)
+            warn(DataWarning(doubt), stacklevel=4)
         schema = with_bounds(schema, without_codes, self.bounds)
         table, coded = read_reasons(table, self.reason_codes, schema)
         labels = open_labels(table, coded, known_meaningful, known_lost)
@@ -881,7 +882,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         known = resolve_knowledge(values, gaps, schema, labels, coded, rules)
         loss_rate = self._loss_rate_by_position(table, schema, space)
         for doubt in (*known.doubts, *_doubts_on_rates(loss_rate, gaps, space)):
-            warn(doubt, DataWarning, stacklevel=4)
+            warn(DataWarning(doubt), stacklevel=4)
         self.settings_, self.schema_ = settings, schema
         self._kept_unjudged = kept_unjudged
         self.mm_columns_ = [table.labels[schema.modelled_positions[j]] for j in space.mm]
@@ -990,8 +991,8 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             if not isinstance(rate, Real) or not 0.0 <= float(rate) < 1.0:
                 where = "" if label is None else f" for {label!r}"
                 raise InputError(
-                    f"loss_rate must be at least 0 and below 1{where}; got {rate!r}. It is the "
-                    "share of cells that were lost where there was something to record."
+                    f"{option('loss_rate')} must be at least 0 and below 1{where}; got {rate!r}. "
+                    "It is the share of cells that were lost where there was something to record."
                 )
         if self.detector != DEFAULT_DETECTOR:
             raise InputError(
@@ -1067,7 +1068,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _say_what_was_not_judged(self) -> None:
         for doubt in not_judged(self.mm_evidence_):
-            warn(doubt, DataWarning, stacklevel=6)
+            warn(DataWarning(doubt), stacklevel=6)
 
     def _begin(
         self, observation: Observation, task: "_Plan", n_passes: int, progress: Progress
@@ -1090,7 +1091,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         step = ScaledProgress(progress, evidence_units(observation, task.settings))
         belief = DETECTORS[self.detector](observation, task.space, task.loss_rate, seed, step)
         for doubt in belief.doubts if belief else ():
-            warn(doubt, DataWarning, stacklevel=5)
+            warn(DataWarning(doubt), stacklevel=5)
         if task.settings.is_amortised or belief is None:
             return belief
         return belief.ready_to_draw(observation, seed, step)
@@ -1215,7 +1216,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         known = resolve_knowledge(values, gaps, self.schema_, labels, coded, rules)
         question = _Question(table, values, gaps, known)
         for doubt in () if is_part or self._is_of_fit(question) else question.known.doubts:
-            warn(doubt, DataWarning, stacklevel=4)
+            warn(DataWarning(doubt), stacklevel=4)
         return question
 
     def _is_of_fit(self, question: "_Question") -> bool:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Literal, get_args, get_type_hints
 
-from diffjoint.errors import InputError
+from diffjoint.errors import InputError, option
 
 Fusion = Literal["or", "and", "uncertainty", "vote"]
 IntegerSummary = Literal["mean", "mode"]
@@ -45,7 +45,8 @@ def check_choice(name: str, value: object, choices: tuple[Any, ...]) -> None:
     """Raise unless ``value`` is one of ``choices``."""
     if value not in choices:
         listed = ", ".join(repr(choice) for choice in choices)
-        raise InputError(f"{name} must be one of {listed}; got {value!r}.")
+        named = option(name) if name.isidentifier() else name
+        raise InputError(f"{named} must be one of {listed}; got {value!r}.", parameter=name)
 
 
 def check_whole(name: str, value: Any, minimum: int) -> None:

@@ -42,7 +42,10 @@ def test_cells_without_a_decision_say_nothing(table, nothing):
 @pytest.mark.parametrize(
     ("columns", "words"),
     [
-        ({"column": ["aa"]}, "decisions names 'aa', which is not a column of X .* mean 'a'"),
+        (
+            {"column": ["aa"]},
+            "decisions names 'aa', which is not a column of the table .* mean 'a'",
+        ),
         ({"row": [3]}, "names row 3 in its entry 1; X has rows 0 to 2"),
         ({"row": [-1]}, "names row -1"),
         ({"row": ["first"]}, "names row 'first'"),

@@ -109,8 +109,8 @@ def test_gates_come_before_what_depends_on_them():
 @pytest.mark.parametrize(
     ("rule", "words"),
     [
-        ('maried == "yes"', r"'maried' is not a column of X \(age, other age, .*Did you mean 'married'"),
-        ("married == yes", "'yes' is not a column of X .*Put text in quotes"),
+        ('maried == "yes"', r"'maried' is not a column of the table \(age, other age, .*Did you mean 'married'"),
+        ("married == yes", "'yes' is not a column of the table .*Put text in quotes"),
         ('married == "yess"', "'married' never is 'yess'; it holds no, yes. Did you mean 'yes'"),
         ('married in ["yes", "maybe"]', "never is 'maybe'; it holds no, yes. Leave it out"),
         ("children == 7", "'children' never is 7; it holds 0, 2, 3"),
@@ -150,7 +150,7 @@ def test_what_a_rule_cannot_say_is_refused_in_words(rule, words):
 def test_rules_in_a_circle_are_refused():
     table = open_table(PEOPLE)
     schema = infer_schema(table)
-    with pytest.raises(InputError, match="rules go in a circle: 'target' -> 'target'"):
+    with pytest.raises(InputError, match="Rules go in a circle: 'target' -> 'target'"):
         read_rules({"target": 'target == "a"'}, table, schema)
     with pytest.raises(InputError, match="go in a circle: .*Take out one of them"):
         read_rules({"target": "age > 3", "age": 'target == "a"'}, table, schema)

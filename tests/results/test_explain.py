@@ -186,7 +186,7 @@ def test_a_saved_imputer_explains_as_before(fitted, survey, explained, tmp_path)
     [
         ((10_000, "spouse_age"), "cell names row 10000; X has rows 0 to 999"),
         ((-1, "spouse_age"), "cell names row -1; X has rows 0 to 999"),
-        ((0, "spouse"), "cell names 'spouse', which is not a column of X"),
+        ((0, "spouse"), "cell names 'spouse', which is not a column of the table"),
         ("spouse_age", "cell must be a row's position and a column's label, such as"),
         (("P00001", "spouse_age"), "cell must be a row's position and a column's label, such as"),
     ],

@@ -78,7 +78,7 @@ def test_train_and_test_rows_share_one_mechanism():
         ("random", 0.1, "mechanism must be one of 'mcar', .*'propensity', 'survey'; got 'random'"),
         ("mcar", 0.0, "loss_rate must lie between 0 and 1"),
         ("mcar", 1.0, "loss_rate must lie between 0 and 1"),
-        ("mar", 0.95, "loss_rate 0.95 is too high for MAR"),
+        ("mar", 0.95, "A loss rate of 0.95 is too high for MAR"),
     ],
 )
 def test_what_cannot_be_is_refused(truth, name, rate, words):

@@ -97,14 +97,16 @@ def _places(table: Table, other: Table) -> list[int]:
     if other.n_rows != table.n_rows:
         raise InputError(
             f"completed must have X's rows ({table.n_rows:,}); it has {other.n_rows:,}. Pass a "
-            "row for each row of X, in its order."
+            "row for each row of X, in its order.",
+            parameter="completed",
         )
     _check_index(table, other)
     if table.is_array or other.is_array:
         if other.n_columns != table.n_columns:
             raise InputError(
                 f"completed must have X's columns ({table.n_columns}); it has "
-                f"{other.n_columns}. Drop what the tool added."
+                f"{other.n_columns}. Drop what the tool added.",
+                parameter="completed",
             )
         return list(range(table.n_columns))
     return [_place(table, other, position) for position in range(table.n_columns)]
@@ -116,7 +118,8 @@ def _place(table: Table, other: Table, position: int) -> int:
     if place is None:
         raise InputError(
             f"completed must have X's columns; {label!r} is not among them "
-            f"({', '.join(other.names[:30])}). Rename them back."
+            f"({', '.join(other.names[:30])}). Rename them back.",
+            parameter="completed",
         )
     return place
 
@@ -129,7 +132,8 @@ def _check_index(table: Table, other: Table) -> None:
         return
     raise InputError(
         "completed must have X's index, in its order; it has another. Pass completed.loc[X.index], "
-        "or completed.set_axis(X.index) if the rows are in order."
+        "or completed.set_axis(X.index) if the rows are in order.",
+        parameter="completed",
     )
 
 
@@ -180,5 +184,6 @@ def _n_changed(series: nw.Series[Any], source: nw.Series[Any], rows: NDArray[np.
 def _cannot_hold(name: str, series: nw.Series[Any], source: nw.Series[Any]) -> InputError:
     return InputError(
         f"Column '{name}' of X is {series.dtype}; completed has {source.dtype} there, with cells "
-        "that it cannot hold. Decode what the tool made back to X's own values first."
+        "that it cannot hold. Decode what the tool made back to X's own values first.",
+        parameter="completed",
     )

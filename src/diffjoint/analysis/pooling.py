@@ -45,7 +45,9 @@ class Pooled:
     def interval(self, level: float = 0.95) -> tuple[Estimate, Estimate]:
         """Lower and upper end of the confidence interval."""
         if not 0.0 < level < 1.0:
-            raise InputError(f"level must lie between 0 and 1; got {level!r}. Pass 0.95, say.")
+            raise InputError(
+                f"level must lie between 0 and 1; got {level!r}. Pass 0.95, say.", parameter="level"
+            )
         reach = student.ppf((1 + level) / 2, self.dof) * self.standard_error
         return _plain(self.estimate - reach), _plain(self.estimate + reach)
 
@@ -124,22 +126,26 @@ def _checked(
     if found.ndim not in (1, 2) or found.shape != spread.shape:
         raise InputError(
             "estimates and variances must have one shape, (n_tables,) or (n_tables, "
-            f"n_parameters); got {found.shape} and {spread.shape}."
+            f"n_parameters); got {found.shape} and {spread.shape}.",
+            parameter="variances",
         )
     if len(found) < 2:
         raise InputError(
             f"pool needs the estimates of at least 2 tables; got {len(found)}. Draw more: "
-            "sample(X, n_draws=20)."
+            "sample(X, n_draws=20).",
+            parameter="estimates",
         )
     if not np.isfinite(found).all() or not np.isfinite(spread).all() or (spread < 0).any():
         raise InputError(
             "estimates must be finite, and variances finite and not negative. Pass squared "
-            "standard errors, and look at tables whose analysis failed."
+            "standard errors, and look at tables whose analysis failed.",
+            parameter="estimates",
         )
     if dof_complete is not None and not dof_complete > 0:
         raise InputError(
             f"dof_complete must be above 0; got {dof_complete!r}. Pass rows minus coefficients, "
-            "or leave it out."
+            "or leave it out.",
+            parameter="dof_complete",
         )
     return found, spread
 

@@ -17,7 +17,7 @@ from diffjoint._types import Values
 from diffjoint.diffusion.aggregate import Aggregated
 from diffjoint.diffusion.algorithm1 import Pass
 from diffjoint.diffusion.edm import Denoiser, new_denoiser
-from diffjoint.errors import FileError, InputError
+from diffjoint.errors import FileError, InputError, in_python, option
 from diffjoint.settings import AMORTISED_ONLY, Settings
 from diffjoint.state import JointSpace
 
@@ -57,7 +57,8 @@ class Checkpoint:
         except OSError as error:
             raise FileError(
                 f"Cannot use {folder} as checkpoint: {error.strerror}. Name a folder that exists "
-                "or can be made."
+                "or can be made.",
+                parameter="checkpoint",
             ) from error
         check_writable(self.path)
 
@@ -83,8 +84,9 @@ class Checkpoint:
         if facts["fingerprint"] != self.fingerprint or not same_seed:
             raise InputError(
                 f"{self.path} belongs to a run on another table, with other settings or with "
-                "another random_state. Go on with those, or name another folder, or delete the "
-                "file to start anew."
+                f"another {option('random_state')}. Go on with those, or name another folder, or "
+                "delete the file to start anew.",
+                parameter="checkpoint",
             )
         cells = {name: arrays.pop(name) for name in _CELLS}
         aggregated = Aggregated(**cells, threshold=settings.threshold)
@@ -114,8 +116,9 @@ def explained_interrupts(checkpoint: Checkpoint | None) -> Iterator[None]:
         elif checkpoint is not None:
             advice = "No pass was complete yet, so nothing was saved."
         else:
-            advice = "Nothing was saved; set checkpoint to a folder to be able to go on."
-        raise KeyboardInterrupt(f"Interrupted. {advice}") from error
+            to_go_on = f"set {option('checkpoint')} to a folder to be able to go on"
+            advice = f"Nothing was saved; {to_go_on}."
+        raise KeyboardInterrupt(in_python(f"Interrupted. {advice}")) from error
 
 
 def weights(denoiser: Denoiser) -> Arrays:

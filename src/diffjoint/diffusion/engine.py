@@ -27,7 +27,7 @@ from diffjoint.diffusion.checkpoint import (
 )
 from diffjoint.diffusion.history import history_entry
 from diffjoint.diffusion.sample import conditional_sample
-from diffjoint.errors import InputError
+from diffjoint.errors import InputError, option
 from diffjoint.settings import Settings
 from diffjoint.state import Draws, JointSpace, Masks, Observation
 
@@ -203,8 +203,9 @@ def choose_device(name: str) -> torch.device:
         torch.empty(0, device=device)
     except (RuntimeError, AssertionError, TypeError) as error:
         raise InputError(
-            f"device must be 'auto' or a device that torch can use here; got {name!r} "
-            f"({str(error).splitlines()[0]})."
+            f"{option('device')} must be 'auto' or a device that torch can use here; got {name!r} "
+            f"({str(error).splitlines()[0]}).",
+            parameter="device",
         ) from error
     return device
 

@@ -11,7 +11,7 @@ from diffjoint._effort import passes_per_draw
 from diffjoint._progress import Progress
 from diffjoint._types import Mask
 from diffjoint.diffusion.edm import Denoiser, draw_keys, heun_step, keyed_normal, sampling_sigmas
-from diffjoint.errors import TrainingError
+from diffjoint.errors import TrainingError, option
 from diffjoint.settings import Settings
 from diffjoint.state import Draws, JointSpace, JointState, Masks, Observation
 
@@ -160,8 +160,9 @@ def _draw(
         if not torch.isfinite(vectors).all():
             raise TrainingError(
                 "Draws became infinite: the denoiser was not trained well enough to draw from. "
-                f"Train longer (max_epochs is {settings.max_epochs}) or lower learning_rate (it is "
-                f"{settings.learning_rate:g})."
+                f"Train longer ({option('max_epochs')} is {settings.max_epochs}) or lower "
+                f"{option('learning_rate')} (it is {settings.learning_rate:g}).",
+                parameter="max_epochs",
             )
         drawn[start : start + n_wanted] = vectors[:n_wanted].cpu().numpy()
         progress.advance(n_wanted * passes_per_draw(settings))

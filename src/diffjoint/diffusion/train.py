@@ -11,7 +11,7 @@ from torch import Tensor
 from diffjoint._effort import TRAINING_UNITS, rows_per_epoch
 from diffjoint._progress import Progress
 from diffjoint.diffusion.edm import Denoiser, denoising_loss, new_denoiser, training_sigmas
-from diffjoint.errors import TrainingError
+from diffjoint.errors import TrainingError, option
 from diffjoint.settings import Settings
 
 HELD_OUT, MOST_HELD_OUT = 10, 5_000
@@ -187,6 +187,7 @@ def _scheduler(optimizer: torch.optim.Optimizer, settings: Settings) -> Callable
 def _diverged(loss: float, epoch: int, settings: Settings) -> TrainingError:
     return TrainingError(
         f"The training loss became {loss} in epoch {epoch}: training diverged. "
-        f"Lower learning_rate (it is {settings.learning_rate:g}), or look for extreme values in "
-        "the numeric columns."
+        f"Lower {option('learning_rate')} (it is {settings.learning_rate:g}), or look for extreme "
+        "values in the numeric columns.",
+        parameter="learning_rate",
     )

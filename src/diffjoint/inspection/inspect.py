@@ -12,6 +12,7 @@ from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 
 from diffjoint._progress import NoProgress, Progress
+from diffjoint.errors import in_python
 from diffjoint.fitting.auto_columns import TOO_FEW, search
 from diffjoint.inspection.disguised import Suspicion, find_disguised
 from diffjoint.inspection.spelling import TextDates, Variants, find_text_dates, find_variants
@@ -240,7 +241,7 @@ def inspect(
         infinite,
         _beside(disguised, find_variants(table, schema)),
         tuple(find_text_dates(table, schema, column_kinds)),
-        unjudged_doubts(table, schema, column_kinds),
+        tuple(map(in_python, unjudged_doubts(table, schema, column_kinds))),
     )
 
 

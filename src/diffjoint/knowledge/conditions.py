@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diffjoint._types import Mask, Values
-from diffjoint.errors import InputError
+from diffjoint.errors import InputError, option
 from diffjoint.table import Column, Schema, Table
 
 Answers = NDArray[np.int8]
@@ -57,13 +57,17 @@ class Rule:
         return self.condition(values, meaningful)
 
 
-def modelled_position(table: Table, schema: Schema, label: Hashable, option: str) -> int:
+def modelled_position(
+    table: Table, schema: Schema, label: Hashable, parameter: str, where: str | None = None
+) -> int:
     """Return the position of a column among the modelled ones; raise if it is not modelled."""
-    position = table.require(label, option)
+    position = table.require(label, parameter)
     if not schema.columns[position].is_modelled:
         raise InputError(
-            f"{option} names {label!r}, which is passed through unmodelled (an id or free text). "
-            f"Leave it out, or set column_kinds={{{label!r}: 'categorical'}}."
+            f"{where or option(parameter)} names {label!r}, which is passed through unmodelled (an "
+            "id or free text). Leave it out, or set "
+            f"{option('column_kinds', {label: 'categorical'})}.",
+            parameter=parameter,
         )
     return int(schema.modelled_positions.tolist().index(position))
 

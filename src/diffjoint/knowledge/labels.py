@@ -9,7 +9,7 @@ import pandas as pd
 from narwhals.dependencies import is_into_dataframe
 
 from diffjoint._types import Mask
-from diffjoint.errors import InputError
+from diffjoint.errors import InputError, option
 from diffjoint.table.frame import Table, missing_cells, open_table
 
 
@@ -56,7 +56,8 @@ def open_labels(table: Table, coded: Labels, known_meaningful: Any, known_lost: 
         row, column = both[0]
         raise InputError(
             f"A cell is meaningful or lost; {_where(table, row, column)} is said to be both (by "
-            "known_meaningful, known_lost or its reason code). Say which."
+            f"{option('known_meaningful')}, {option('known_lost')} or its reason code). Say which.",
+            parameter="known_meaningful",
         )
     return Labels(meaningful, lost)
 
@@ -87,7 +88,8 @@ def _cells(table: Table, given: Any, name: str) -> Mask:
     if flags.n_rows != table.n_rows:
         raise InputError(
             f"{name} must have X's rows ({table.n_rows:,}); it has {flags.n_rows:,}. Pass a row "
-            "for each row of X, in its order."
+            "for each row of X, in its order.",
+            parameter=name,
         )
     _check_index(table, given, name)
     for position, label in enumerate(flags.labels):
@@ -104,7 +106,8 @@ def _array(table: Table, given: Any, name: str) -> Mask:
     if flags.shape != shape:
         raise InputError(
             f"{name} must have X's shape {shape}; got {flags.shape}. To speak of some columns "
-            "alone, pass a DataFrame with their labels."
+            "alone, pass a DataFrame with their labels.",
+            parameter=name,
         )
     if flags.dtype != np.bool_:
         raise _not_bool(name, f"got {flags.dtype}")
@@ -123,7 +126,8 @@ def _check_index(table: Table, given: Any, name: str) -> None:
     have_both = isinstance(given, pd.DataFrame) and isinstance(X, pd.DataFrame)
     if have_both and not table.is_array and not given.index.equals(X.index):
         raise InputError(
-            f"{name} must have X's index, in its order; it has another. Pass {name}.loc[X.index]."
+            f"{name} must have X's index, in its order; it has another. Pass {name}.loc[X.index].",
+            parameter=name,
         )
 
 
@@ -133,7 +137,8 @@ def _check_missing(table: Table, cells: Mask, name: str) -> None:
         if len(observed):
             raise InputError(
                 f"{name} may be True at missing cells only; {_where(table, observed[0], column)} "
-                "is observed. Set it to False there."
+                "is observed. Set it to False there.",
+                parameter=name,
             )
 
 
@@ -143,5 +148,6 @@ def _where(table: Table, row: int, column: int) -> str:
 
 def _not_bool(name: str, got: str) -> InputError:
     return InputError(
-        f"{name} must hold truth values, without missing ones; {got}. Pass True and False."
+        f"{name} must hold truth values, without missing ones; {got}. Pass True and False.",
+        parameter=name,
     )

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from diffjoint._types import Mask
-from diffjoint.errors import InputError
+from diffjoint.errors import InputError, option
 from diffjoint.knowledge.labels import Labels
 from diffjoint.table.frame import (
     Table,
@@ -88,12 +88,13 @@ def codes_by_column(
     example = "{'income': {'refused': 'lost', 'inapplicable': 'meaningful'}}"
     check_mapping("reason_codes", reason_codes, "codes", example)
     of_all = {k: v for k, v in reason_codes.items() if not isinstance(v, Mapping)}
-    _check_codes(of_all, "reason_codes")
+    _check_codes(of_all, option("reason_codes"))
     for label, why in of_all.items():
         if label in table.names:
             raise InputError(
-                f"reason_codes says of the column {label!r} that it is {why!r}; say so of its "
-                f"codes: {{{label!r}: {{code: 'meaningful' or 'lost'}}}}."
+                f"{option('reason_codes')} says of the column {label!r} that it is {why!r}; say so "
+                f"of its codes: {option('reason_codes', {label: {'refused': why}})}.",
+                parameter="reason_codes",
             )
     codes = [dict(of_all) for _ in range(table.n_columns)]
     for label, own in reason_codes.items():
@@ -101,10 +102,12 @@ def codes_by_column(
             position = table.require(label, "reason_codes")
             if schema is not None and not schema.columns[position].is_modelled:
                 raise InputError(
-                    f"reason_codes names {label!r}, which is passed through unmodelled (an id or "
-                    f"free text). Leave it out, or set column_kinds={{{label!r}: 'categorical'}}."
+                    f"{option('reason_codes')} names {label!r}, which is passed through unmodelled "
+                    "(an id or free text). Leave it out, or set "
+                    f"{option('column_kinds', {label: 'categorical'})}.",
+                    parameter="reason_codes",
                 )
-            _check_codes(own, f"reason_codes[{label!r}]")
+            _check_codes(own, f"{option('reason_codes')}[{label!r}]")
             meant = {_key(code) for code in own}
             others = {code: why for code, why in of_all.items() if _key(code) not in meant}
             codes[position] = {**others, **own}
@@ -131,13 +134,15 @@ def _check_codes(codes: Mapping[Any, Any], where: str) -> None:
         if why not in REASONS:
             raise InputError(
                 f"{where} must say 'meaningful' or 'lost' of each code; of {code!r} it says "
-                f"{why!r}. To give codes of one column, pass a dict for that column."
+                f"{why!r}. To give codes of one column, pass a dict for that column.",
+                parameter="reason_codes",
             )
         is_code = isinstance(code, str | Real) and not isinstance(code, bool)
         if not is_code or (isinstance(code, Real) and math.isnan(code)):
             raise InputError(
                 f"{where} must have text or numbers for codes; got {code!r}. Cells that are "
-                "simply empty need no code."
+                "simply empty need no code.",
+                parameter="reason_codes",
             )
 
 
@@ -243,10 +248,13 @@ def unused_code_doubts(table: Table, reason_codes: Any) -> tuple[str, ...]:
     if of_all and not any(_occurs(table, position, of_all) for position in everywhere):
         doubts.append(f"{', '.join(map(repr, of_all))} in any column")
     for label, own in (reason_codes or {}).items():
-        if isinstance(own, Mapping) and not _occurs(table, table.require(label, ""), dict(own)):
+        if isinstance(own, Mapping) and not _occurs(
+            table, table.require(label, "reason_codes"), dict(own)
+        ):
             doubts.append(f"{', '.join(map(repr, own))} in {label!r}")
     return tuple(
-        f"reason_codes: no cell holds {doubt}. Check how they are spelt." for doubt in doubts
+        f"{option('reason_codes')}: no cell holds {doubt}. Check how they are spelt."
+        for doubt in doubts
     )
 
 

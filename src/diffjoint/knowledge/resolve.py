@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diffjoint._types import Mask, Values
-from diffjoint.errors import InputError
+from diffjoint.errors import InputError, option
 from diffjoint.knowledge.conditions import FALSE, TRUE, UNDECIDED, UNSEEN_LEVEL, Answers, Rule
 from diffjoint.knowledge.labels import Labels
 from diffjoint.state import JointSpace, JointState
@@ -209,16 +209,19 @@ def check_labels(
         if position not in searched and not schema.columns[position].is_checkbox:
             name = table.names[position]
             raise InputError(
-                f"known_meaningful has cells of '{name}', which is not among mm_columns "
+                f"{option('known_meaningful')} has cells of '{name}', which is not among "
+                f"{option('mm_columns')} "
                 f"({', '.join(schema.modelled[j].name for j in space.mm) or 'none'}). Add '{name}' "
-                "to mm_columns and fit, or set it to False there."
+                f"to {option('mm_columns')} and fit, or leave those cells out.",
+                parameter="known_meaningful",
             )
     for position in np.flatnonzero((labels.lost & ~coded.lost).any(axis=0)):
         if position not in modelled:
             raise InputError(
-                f"known_lost has cells of '{table.names[position]}', which is passed through "
-                "unmodelled (an id or free text) and cannot be filled. Set it to False there, or "
-                "set column_kinds."
+                f"{option('known_lost')} has cells of '{table.names[position]}', which is passed "
+                "through unmodelled (an id or free text) and cannot be filled. Leave those cells "
+                f"out, or set the column's kind in {option('column_kinds')}.",
+                parameter="known_lost",
             )
 
 

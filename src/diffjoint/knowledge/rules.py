@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from diffjoint._types import Mask, Values
-from diffjoint.errors import InputError
+from diffjoint.errors import InputError, option
 from diffjoint.knowledge.conditions import (
     TRUE,
     Answers,
@@ -69,7 +69,10 @@ def read_rules(rules: Any, table: Table, schema: Schema) -> tuple[Rule, ...]:
     for label, text in rules.items():
         target = modelled_position(table, schema, label, "rules")
         if target in read:
-            raise InputError(f"rules has two rules for {label!r}. Join them with 'and' or 'or'.")
+            raise InputError(
+                f"{option('rules')} has two rules for {label!r}. Join them with 'and' or 'or'.",
+                parameter="rules",
+            )
         read[target] = _RuleParser(label, text, table, schema).rule(target)
     return _gates_first(read, schema)
 
@@ -81,8 +84,9 @@ def _gates_first(rules: dict[int, Rule], schema: Schema) -> tuple[Rule, ...]:
     except CycleError as error:
         circle = " -> ".join(f"'{schema.modelled[j].name}'" for j in error.args[1])
         raise InputError(
-            f"rules go in a circle: {circle}. A column's rule must not depend on that column, "
-            "not even through other rules. Take out one of them."
+            f"Rules go in a circle: {circle}. A column's rule must not depend on that column, "
+            "not even through other rules. Take out one of them.",
+            parameter="rules",
         ) from error
     return tuple(rules[target] for target in order)
 
@@ -227,9 +231,11 @@ class _RuleParser:
             close = difflib.get_close_matches(name, self.table.names, n=1)
             hint = f"Did you mean {close[0]!r}?" if close else 'Put text in quotes: "yes".'
             raise self.wrong(
-                f"{name!r} is not a column of X ({', '.join(self.table.names[:30])}). {hint}"
+                f"{name!r} is not a column of the table ({', '.join(self.table.names[:30])}). "
+                f"{hint}"
             )
-        place = modelled_position(self.table, self.schema, name, f"The rule for {self.label!r}")
+        where = f"The rule for {self.label!r}"
+        place = modelled_position(self.table, self.schema, name, "rules", where)
         self.gates.add(place)
         return place
 
@@ -303,7 +309,10 @@ class _RuleParser:
 
     def wrong(self, what: str) -> InputError:
         end = "" if what.endswith("?") else "."
-        return InputError(f"The rule for {self.label!r} is {self.text!r}: {what.rstrip('.')}{end}")
+        return InputError(
+            f"The rule for {self.label!r} is {self.text!r}: {what.rstrip('.')}{end}",
+            parameter="rules",
+        )
 
 
 def _truth(level: Any) -> bool | None:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diffjoint._types import Values
+from diffjoint.errors import in_python
 from diffjoint.report.check import CheckSummary, summarize_check
 from diffjoint.report.drivers import Driver, Splitter
 from diffjoint.report.findings import Findings
@@ -211,7 +212,7 @@ def summarize(findings: Findings, title: str) -> Summary:
         columns=columns,
         map_rows=_map(findings),
         review=_review(findings),
-        doubts=tuple(findings.doubts),
+        doubts=tuple(map(in_python, findings.doubts)),
         history=tuple(dict(done) for done in findings.history),
         settings={name: cut(str(value), 200) for name, value in findings.settings.items()},
         versions=_versions(),

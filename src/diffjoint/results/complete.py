@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from diffjoint._types import Mask, Values
-from diffjoint.errors import InputError
+from diffjoint.errors import InputError, option
 from diffjoint.state import JointSpace
 from diffjoint.table import (
     TICKED,
@@ -80,15 +80,17 @@ def check_output(space: JointSpace, mm_output: MMOutput, mm_label: str) -> None:
         column = space.schema.modelled[j]
         if mm_label in column.levels:
             raise InputError(
-                f"mm_label is {mm_label!r}, which '{column.name}' already has as a level. "
-                "Choose another mm_label."
+                f"{option('mm_label')} is {mm_label!r}, which '{column.name}' already has as a "
+                f"level. Choose another {option('mm_label')}.",
+                parameter="mm_label",
             )
     taken = {column.name for column in space.schema.columns}
     for name in indicator_names(space, mm_output):
         if name in taken:
             raise InputError(
-                f"mm_output={mm_output!r} adds a column {name!r}, which X already has. Rename "
-                "it in X."
+                f"{option('mm_output', mm_output)} adds a column {name!r}, which the table has "
+                "already. Rename it there.",
+                parameter="mm_output",
             )
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from diffjoint.errors import InputError
+from diffjoint.errors import InputError, option
 from diffjoint.state import JointSpace
 from diffjoint.table import Column, Kind, Table, check_mapping, number_for
 
@@ -45,30 +45,33 @@ def read_constants(
         elif not were_found:
             searched = ", ".join(space.schema.modelled[j].name for j in space.mm) or "none"
             raise InputError(
-                f"mm_fill names {label!r}, which is not among mm_columns ({searched}): it has no "
-                "meaningful cell to fill. Add it there, or leave it out."
+                f"{option('mm_fill')} names {label!r}, which is not among {option('mm_columns')} "
+                f"({searched}): it has no meaningful cell to fill. Add it there, or leave it out.",
+                parameter="mm_fill",
             )
     return constants
 
 
 def _constant(column: Column, series: nw.Series[Any], label: Any, value: Any) -> Any:
-    where = f"mm_fill[{label!r}]"
+    where = f"{option('mm_fill')}[{label!r}]"
     if column.is_categorical:
         return _level(column, where, value)
-    number = number_for(column, value, where)
+    number = number_for(column, value, where, "mm_fill")
     if column.kind is Kind.DATETIME:
         return number
     needs_whole = column.kind is Kind.INTEGER or series.dtype.is_integer()
     if needs_whole and not number.is_integer():
         raise InputError(
-            f"{where} must be a whole number, since '{column.name}' holds those; got {value!r}."
+            f"{where} must be a whole number, since '{column.name}' holds those; got {value!r}.",
+            parameter="mm_fill",
         )
     if series.dtype.is_integer():
         held = np.iinfo(str(series.dtype).lower())
         if not held.min <= number <= held.max:
             raise InputError(
                 f"{where} must fit into the column's dtype, {series.dtype} ({held.min} to "
-                f"{held.max}); got {value!r}. Convert the column, or choose another value."
+                f"{held.max}); got {value!r}. Convert the column, or choose another value.",
+                parameter="mm_fill",
             )
     return number
 
@@ -83,7 +86,8 @@ def _level(column: Column, where: str, value: Any) -> Any:
         return float(plain)
     raise InputError(
         f"{where} must be a {' or '.join(sorted(kinds))}, as '{column.name}' holds "
-        f"({column.in_words()}); got {value!r}."
+        f"({column.in_words()}); got {value!r}.",
+        parameter="mm_fill",
     )
 
 

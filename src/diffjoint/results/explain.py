@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from diffjoint._types import Mask, Values
 from diffjoint.detectors import Belief
-from diffjoint.errors import InputError
+from diffjoint.errors import InputError, option
 from diffjoint.state import JointSpace, Observation
 from diffjoint.table import UNTICKED, Schema, Table, cells_of, open_table
 
@@ -340,14 +340,16 @@ def find_cell(
     if not isinstance(cell, tuple) or len(cell) != 2 or not isinstance(cell[0], Integral):
         raise InputError(
             f"cell must be a row's position and a column's label, such as (0, "
-            f"{table.labels[0]!r}); got {cell!r}."
+            f"{table.labels[0]!r}); got {cell!r}.",
+            parameter="cell",
         )
     row, label = int(cell[0]), cell[1]
     position = table.require(label, "cell")
     if not 0 <= row < table.n_rows:
         raise InputError(
             f"cell names row {row}; X has rows 0 to {table.n_rows - 1}, counted from its first, "
-            "whatever their labels."
+            "whatever their labels.",
+            parameter="cell",
         )
     modelled = space.schema.modelled_positions.tolist()
     column = modelled.index(position) if position in modelled else None
@@ -357,22 +359,26 @@ def find_cell(
     if value is not None:
         raise InputError(
             f"cell names row {row} of {label!r}, which is observed ({_shown(value)}): only missing "
-            "cells are explained."
+            "cells are explained.",
+            parameter="cell",
         )
     if space.schema.columns[position].is_checkbox:
         raise InputError(
             f"cell names row {row} of {label!r}, which is a checkbox: an empty cell is taken for "
-            f"{UNTICKED}, so that there is nothing to explain."
+            f"{UNTICKED}, so that there is nothing to explain.",
+            parameter="cell",
         )
     if column in space.mm:
         kind = "meaningful" if observation.known_meaningful[row, column] else "lost"
         raise InputError(
             f"cell names row {row} of {label!r}, which is known to be {kind}, by a rule, a reason "
-            "code or a label: there is nothing to explain."
+            "code or a label: there is nothing to explain.",
+            parameter="cell",
         )
     raise InputError(
-        f"cell names {label!r}, which is not among mm_columns: its missing cells are all taken "
-        "for lost. Fit with it in mm_columns if they may be meaningful."
+        f"cell names {label!r}, which is not among {option('mm_columns')}: its missing cells are "
+        f"all taken for lost. Fit with it in {option('mm_columns')} if they may be meaningful.",
+        parameter="cell",
     )
 
 
@@ -391,8 +397,9 @@ def check_band(band: Any) -> Band | None:
 
 def _no_band(band: Any) -> InputError:
     return InputError(
-        "review_band must be two probabilities, the lower one first, such as (0.2, 0.8), or None "
-        f"to name no cells; got {band!r}."
+        f"{option('review_band')} must be two probabilities, the lower one first, such as "
+        f"(0.2, 0.8), or None to name no cells; got {band!r}.",
+        parameter="review_band",
     )
 
 

@@ -12,7 +12,7 @@ from diffjoint._effort import evidence_units, value_units
 from diffjoint._progress import Progress, ScaledProgress
 from diffjoint._types import Mask, Values
 from diffjoint.detectors import EvidenceBelief, LossRate, learn_evidence
-from diffjoint.errors import InputError
+from diffjoint.errors import InputError, Words, in_python, option
 from diffjoint.evidence import NEW, Judged, n_folds_alone
 from diffjoint.fitting.model import Model
 from diffjoint.metrics import N_CALIBRATION_BINS, calibration_error
@@ -92,26 +92,26 @@ class SelfCheck:
     wrong_calls: pd.DataFrame = field(default_factory=pd.DataFrame)
 
     @property
-    def alarm(self) -> str:
+    def alarm(self) -> Words:
         """Which columns' calls are not to be trusted; empty if there is no such column."""
-        return alarm(self.wrong_calls) if len(self.wrong_calls) else ""
+        return in_python(alarm(self.wrong_calls) if len(self.wrong_calls) else "")
 
     @property
-    def verdicts(self) -> tuple[str, ...]:
+    def verdicts(self) -> tuple[Words, ...]:
         """What the numbers come to, in sentences.
 
         How many calls would be wrong comes first, after the alarm if there is one; then values,
         P(missing) and how steady the calls are.
         """
         if not len(self.missing):
-            return (on_values(self.values),)
-        return (
-            *([self.alarm] if self.alarm else []),
+            return (in_python(on_values(self.values)),)
+        said = (
             on_wrong_calls(self.wrong_calls),
             on_values(self.values),
             on_missing(self.missing),
             on_calls(self.calls),
         )
+        return (*([self.alarm] if self.alarm else []), *map(in_python, said))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data: the alarm, the verdicts, the tables as lists of records, and the notes."""
@@ -121,6 +121,11 @@ class SelfCheck:
         return {**told, **records, "notes": list(self.notes)}
 
     def __str__(self) -> str:
+        return in_python(self.message)
+
+    @property
+    def message(self) -> str:
+        """All of it in words, with references to parameters; ``print`` shows it in Python's."""
         if not len(self.missing):
             return "\n\n".join([f"{on_values(self.values)}\n{_shown(self.values)}", *self.notes])
         said = "P(missing) and who is missing, in rows that it was not learnt from:"
@@ -132,7 +137,7 @@ class SelfCheck:
             f"{on_missing(self.missing)}\n{said}\n{_shown(self.missing)}",
             f"{on_calls(self.calls)}\n{assumed}\n{_shown(together)}",
         ]
-        return "\n\n".join([*([self.alarm] if self.alarm else []), *parts, *self.notes])
+        return "\n\n".join([*([self.alarm.message] if self.alarm else []), *parts, *self.notes])
 
 
 NEW_ROWS = (
@@ -203,8 +208,9 @@ def check_is_possible(model: Model) -> None:
     """Refuse what has no values to check without drawing them all again."""
     if model.expectation is None:
         raise InputError(
-            "self_check is for values that need no draws, those of sampler='amortised' or of a "
-            "wrapped imputer; this one was fitted with sampler='inpaint'. Fit with the default."
+            f"{option('self_check')} is for values that need no draws, those of "
+            f"{option('sampler', 'amortised')} or of a wrapped imputer; this one was fitted with "
+            f"{option('sampler', 'inpaint')}. Fit with the default."
         )
 
 

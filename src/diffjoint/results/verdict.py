@@ -4,6 +4,8 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from diffjoint.errors import option
+
 ALL = "all"
 """Stands for all searched columns together."""
 FEWEST_CELLS = 10
@@ -21,7 +23,7 @@ NEAR_FACTORS, FAR_FACTORS = (0.75, 1.25), (0.5, 1.5)
 LOSS_RATE, SEED, THRESHOLD = "loss rate", "another seed", "threshold"
 """What the names of changes begin with."""
 ADVICE = {
-    LOSS_RATE: "Find out how often cells get lost, and say so (loss_rate).",
+    LOSS_RATE: f"Find out how often cells get lost, and say so ({option('loss_rate')}).",
     SEED: "Look at the cells to review: their calls are near chance.",
     THRESHOLD: "Look at the cells to review, and choose the threshold with care.",
 }
@@ -37,7 +39,8 @@ def alarm(wrong_calls: pd.DataFrame) -> str:
         return ""
     return (
         f"Do not trust the calls of {_named(named)}: too many would be wrong. Look at the cells to "
-        "review, set loss_rate if you know how often cells get lost, or label some cells."
+        f"review, set {option('loss_rate')} if you know how often cells get lost, or label some "
+        "cells."
     )
 
 
@@ -143,7 +146,8 @@ def on_calls(calls: pd.DataFrame) -> str:
     change, most = max(far, key=_second)
     return (
         f"{words} They rest on the loss rate: {_percent(most)} would change with {change}"
-        f"{_where(calls, change)}. If you know how often cells get lost, say so (loss_rate)."
+        f"{_where(calls, change)}. If you know how often cells get lost, say so "
+        f"({option('loss_rate')})."
     )
 
 

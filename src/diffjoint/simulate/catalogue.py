@@ -92,19 +92,23 @@ def make_world(
     (100, 5)
     """
     if name not in WORLDS:
-        raise InputError(f"There is no world {name!r}. There is {', '.join(WORLDS)}.")
+        raise InputError(
+            f"There is no world {name!r}. There is {', '.join(WORLDS)}.", parameter="name"
+        )
     entry = WORLDS[name]
     options: dict[str, Any] = {"seed": seed}
     if not entry.own_losses:
         options |= {"mechanism": mechanism, "loss_rate": loss_rate}
     if entry.source is not None:
         if rows is not None:
-            raise InputError(f"{name} is a real table and has its own rows; got rows={rows}.")
+            raise InputError(
+                f"{name} is a real table and has its own rows; got rows={rows}.", parameter="rows"
+            )
         return entry.make(data=data, **options)
     if rows is None:
         return entry.make(**options)
     if rows < 2:
-        raise InputError(f"rows must be at least 2; got {rows}.")
+        raise InputError(f"rows must be at least 2; got {rows}.", parameter="rows")
     return entry.make(rows, **options)
 
 

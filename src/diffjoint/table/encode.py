@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from diffjoint.errors import InputError
+from diffjoint.errors import InputError, option
 from diffjoint.table.frame import Table, missing_cells, objects
 from diffjoint.table.ranks import to_scores
 from diffjoint.table.schema import NOT_TICKED, TICKED, Column, Schema, column_numbers
@@ -96,8 +96,9 @@ def _level_codes(series: nw.Series[Any], column: Column, unseen: str) -> NDArray
         level = cells[int(np.flatnonzero(strangers)[0])]
         raise InputError(
             f"Column '{column.name}' holds {level!r}, a level not seen in fit "
-            f"({column.in_words()}). Fit on rows that have it, or set unseen to 'missing' (such "
-            "cells are imputed) or 'keep' (they are left as they are)."
+            f"({column.in_words()}). Fit on rows that have it, or set {option('unseen')} to "
+            "'missing' (such cells are imputed) or 'keep' (they are left as they are).",
+            parameter="unseen",
         )
     codes[codes < 0] = np.nan
     return codes

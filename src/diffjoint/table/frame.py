@@ -17,7 +17,7 @@ from narwhals.dependencies import is_into_dataframe
 from numpy.typing import NDArray
 from sklearn.utils import check_array
 
-from diffjoint.errors import InputError
+from diffjoint.errors import InputError, option
 
 MICROSECONDS_PER_DAY = 86_400_000_000
 _GRIDS: dict[float, tuple[str, str]] = {
@@ -87,21 +87,22 @@ class Table:
             return self.labels.index(label)
         return self.names.index(label) if label in self.names else None
 
-    def require(self, label: Hashable, option: str) -> int:
+    def require(self, label: Hashable, parameter: str) -> int:
         """Return the position of a label; raise if no column has it.
 
         Parameters
         ----------
-        option : str
+        parameter : str
             The parameter that holds the label, for the error message.
         """
         position = self.position(label)
         if position is None:
             close = difflib.get_close_matches(str(label), self.names, n=1)
-            hint = f"Did you mean {close[0]!r}?" if close else "Pass names from X.columns."
+            hint = f"Did you mean {close[0]!r}?" if close else "Take names from its header."
             raise InputError(
-                f"{option} names {label!r}, which is not a column of X ({_listed(self.names)}). "
-                f"{hint}"
+                f"{option(parameter)} names {label!r}, which is not a column of the table "
+                f"({_listed(self.names)}). {hint}",
+                parameter=parameter,
             )
         return position
 
@@ -163,11 +164,13 @@ def open_table(X: Any) -> Table:
     return _open_array(check_array(X, dtype=None, ensure_all_finite=False, input_name="X"))
 
 
-def check_mapping(option: str, given: Any, to_what: str, example: str) -> None:
+def check_mapping(parameter: str, given: Any, to_what: str, example: str) -> None:
     """Raise unless a parameter that is given by column is a mapping."""
     if not isinstance(given, Mapping):
         raise InputError(
-            f"{option} must map columns to {to_what}; got {given!r}. Pass a dict such as {example}."
+            f"{option(parameter)} must map columns to {to_what}; got {given!r}. Pass a dict such "
+            f"as {example}.",
+            parameter=parameter,
         )
 
 
@@ -432,6 +435,6 @@ def _check_distinct(names: list[str]) -> None:
     repeated = sorted({name for name in names if names.count(name) > 1})
     if repeated:
         raise InputError(
-            f"X must have columns with names of their own; {', '.join(map(repr, repeated))} "
-            "occurs more than once. Rename the columns."
+            "The table must have columns with names of their own; "
+            f"{', '.join(map(repr, repeated))} occurs more than once. Rename the columns."
         )

@@ -7,7 +7,7 @@ from typing import Any
 import narwhals as nw
 import pandas as pd
 
-from diffjoint.errors import InputError
+from diffjoint.errors import InputError, option
 from diffjoint.table.frame import Table, objects
 from diffjoint.table.schema import UNTICKED, Kind, Schema, infer_kind, is_scarce
 
@@ -22,14 +22,15 @@ def check_observed(table: Table, named: Mapping[str, Iterable[Hashable]]) -> Non
     named : mapping
         Labels by the parameter that names them. Labels that no column has are ignored here.
     """
-    for option, labels in named.items():
+    for parameter, labels in named.items():
         for label in labels:
             position = table.position(label)
             if position is not None and table.missing(position).all():
                 raise InputError(
-                    f"{option} names {label!r}, which must have at least one observed cell; all of "
-                    "its cells are missing, so there is nothing to learn from. Leave it out of "
-                    f"{option}: then the column is carried along as it is."
+                    f"{option(parameter)} names {label!r}, which must have at least one observed "
+                    "cell; all of its cells are missing, so there is nothing to learn from. Leave "
+                    f"it out of {option(parameter)}: then the column is carried along as it is.",
+                    parameter=parameter,
                 )
 
 
@@ -113,14 +114,15 @@ def scarce_columns(
 
 def check_unticked(table: Table, schema: Schema, named: Mapping[str, Iterable[Hashable]]) -> None:
     """Raise if ``mm_columns`` or ``rules`` names a column that is a checkbox by its kind."""
-    for option in ("mm_columns", "rules"):
-        for label in named.get(option, ()):
+    for parameter in ("mm_columns", "rules"):
+        for label in named.get(parameter, ()):
             position = table.position(label)
             if position is not None and schema.columns[position].is_checkbox:
                 raise InputError(
-                    f"{option} names {label!r}, of which column_kinds says that it is a checkbox: "
-                    f"an empty cell is {UNTICKED}, and there is nothing to tell apart. Leave it "
-                    "out of one or the other."
+                    f"{option(parameter)} names {label!r}, of which {option('column_kinds')} says "
+                    f"that it is a checkbox: an empty cell is {UNTICKED}, and there is nothing to "
+                    "tell apart. Leave it out of one or the other.",
+                    parameter=parameter,
                 )
 
 
@@ -139,7 +141,7 @@ def _on_checkboxes(labels: list[Hashable]) -> Iterator[str]:
     if not labels:
         return
     one = _kinds({labels[0]: Kind.CATEGORICAL})
-    say = f"{one}, or of all such columns checkboxes='fill'"
+    say = f"{one}, or of all such columns {option('checkboxes', 'fill')}"
     yield (
         f"{_listed(labels)} {'holds' if len(labels) == 1 else 'hold'} one value or nothing, as "
         f"checkboxes do: an empty cell there is taken for {UNTICKED}, is kept as NA, and tells "
@@ -158,15 +160,15 @@ def _on_scarce(scarce: Mapping[Hashable, tuple[int, Kind]]) -> Iterator[str]:
     yield (
         f"{_joined(counts)} {has} too few observed cells to tell lost from meaningful ones, or to "
         f"fill from: {its} empty cells are kept as they are, carried along. To have them filled, "
-        f"say what {holds}: {kinds}; to have them judged name {it} in mm_columns."
+        f"say what {holds}: {kinds}; to have them judged name {it} in {option('mm_columns')}."
     )
 
 
 def _kinds(kinds: Mapping[Hashable, Kind]) -> str:
-    """Return the ``column_kinds`` that declare some columns, as code."""
-    pairs = [f"{label!r}: {str(kind)!r}" for label, kind in kinds.items()]
-    more = ", ..." if len(pairs) > MOST_NAMED else ""
-    return f"column_kinds={{{', '.join(pairs[:MOST_NAMED])}{more}}}"
+    """Return the reference to ``column_kinds`` that declares some columns."""
+    named = {label: str(kind) for label, kind in list(kinds.items())[:MOST_NAMED]}
+    more = " and so on" if len(kinds) > MOST_NAMED else ""
+    return option("column_kinds", named) + more
 
 
 def _listed(labels: Iterable[Hashable]) -> str:
@@ -189,6 +191,6 @@ def _on_dates(series: nw.Series[Any], label: Hashable) -> Iterator[str]:
         return
     yield (
         f"{label!r} holds {what}, so that it is carried along and not filled. Convert it first, "
-        f"X[{label!r}] = {how}, or say that this is meant: column_kinds={{{label!r}: "
-        "'pass-through'}."
+        f"X[{label!r}] = {how}, or say that this is meant: "
+        f"{option('column_kinds', {label: 'pass-through'})}."
     )

@@ -11,7 +11,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from diffjoint.errors import InputError
+from diffjoint.errors import InputError, option
 from diffjoint.table.frame import (
     DATE_STEPS,
     MICROSECONDS_PER_DAY,
@@ -328,8 +328,9 @@ def _overrides(table: Table, column_kinds: Mapping[Hashable, str]) -> dict[int, 
         position = table.require(label, "column_kinds")
         if kind not in set(Kind):
             raise InputError(
-                f"column_kinds[{label!r}] must be one of {', '.join(map(repr, map(str, Kind)))}; "
-                f"got {kind!r}."
+                f"{option('column_kinds')}[{label!r}] must be one of "
+                f"{', '.join(map(repr, map(str, Kind)))}; got {kind!r}.",
+                parameter="column_kinds",
             )
         overrides[position] = Kind(kind)
     return overrides
@@ -352,7 +353,7 @@ def column_numbers(
         raise InputError(
             f"Column '{name}' must hold finite numbers; it has infinity in {len(infinite):,} "
             "cells. Replace infinite values by missing ones or by a bound, or have them read as "
-            f"lost: reason_codes={{'{name}': {{'{infinite[0]:g}': 'lost'}}}}."
+            f"lost: {option('reason_codes', {name: {f'{infinite[0]:g}': 'lost'}})}."
         )
     return column
 
@@ -390,8 +391,9 @@ def _step(series: nw.Series[Any], observed: NDArray[np.float64], name: str, kind
         fractional = observed[observed != np.round(observed)]
         if len(fractional):
             raise InputError(
-                f"column_kinds says that '{name}' is an integer column; it holds "
-                f"{fractional[0]:g}. Use 'continuous'."
+                f"{option('column_kinds')} says that '{name}' is an integer column; it holds "
+                f"{fractional[0]:g}. Use 'continuous'.",
+                parameter="column_kinds",
             )
         return 1.0
     if kind is Kind.DATETIME:
@@ -409,8 +411,9 @@ def _levels(series: nw.Series[Any], name: str, kind: Kind) -> tuple[Any, ...]:
         raise _wrong_kind(series, name, kind)
     if kind is Kind.CHECKBOX and len(found) > 1:
         raise InputError(
-            f"column_kinds says that '{name}' is a checkbox, which holds one value or nothing; it "
-            f"holds {len(found):,} values. Use 'categorical'."
+            f"{option('column_kinds')} says that '{name}' is a checkbox, which holds one value or "
+            f"nothing; it holds {len(found):,} values. Use 'categorical'.",
+            parameter="column_kinds",
         )
     plain = [level.item() if isinstance(level, np.generic) else level for level in found]
     return tuple(sorted(plain, key=lambda level: (isinstance(level, str), level)))
@@ -420,7 +423,7 @@ def _nothing_observed(name: str) -> InputError:
     return InputError(
         f"Column '{name}' must have at least one observed cell; all of its cells are missing, so "
         "there is nothing to learn from. Drop the column, or carry it along with "
-        f"column_kinds={{'{name}': 'pass-through'}}."
+        f"{option('column_kinds', {name: 'pass-through'})}."
     )
 
 
@@ -429,6 +432,7 @@ def _wrong_kind(series: nw.Series[Any], name: str, kind: Kind) -> InputError:
     if kind is Kind.DATETIME and series.dtype == nw.String:
         written = " Dates in text are read if all are written like 2024-03-31."
     return InputError(
-        f"column_kinds says that '{name}' is {kind}; its dtype is {series.dtype}.{written} "
-        "Convert the column, or choose another kind."
+        f"{option('column_kinds')} says that '{name}' is {kind}; its dtype is "
+        f"{series.dtype}.{written} Convert the column, or choose another kind.",
+        parameter="column_kinds",
     )

@@ -8,7 +8,7 @@ from sklearn.base import clone
 
 from diffjoint._progress import Progress
 from diffjoint._types import Values
-from diffjoint.errors import InputError
+from diffjoint.errors import InputError, option
 from diffjoint.state import JointSpace, Observation
 from diffjoint.table import dummy_levels, from_dummies, to_dummies
 
@@ -63,8 +63,10 @@ def check_imputer(imputer: Any) -> None:
     needed = ("get_params", "set_params", "fit", "transform")
     if isinstance(imputer, type) or not all(hasattr(imputer, name) for name in needed):
         raise InputError(
-            "imputer must be a scikit-learn imputer, with fit, transform and get_params, such as "
-            f"KNNImputer(); got {imputer!r}. Pass an instance, or None for diffjoint's own values."
+            f"{option('imputer')} must be a scikit-learn imputer, with fit, transform and "
+            f"get_params, such as KNNImputer(); got {imputer!r}. Pass an instance, or None for "
+            "diffjoint's own values.",
+            parameter="imputer",
         )
 
 
@@ -75,9 +77,13 @@ def _checked(answer: Any, given: Values, imputer: Any) -> Values:
     if filled.shape != given.shape:
         raise InputError(
             f"{name} must give back the columns it gets, {given.shape}; it gave {filled.shape}. "
-            "Set add_indicator=False and keep_empty_features=True where it has them."
+            "Set add_indicator=False and keep_empty_features=True where it has them.",
+            parameter="imputer",
         )
     filled = filled.astype(np.float64)
     if not np.isfinite(filled[np.isnan(given)]).all():
-        raise InputError(f"{name} must fill every cell with a finite number; it left some out.")
+        raise InputError(
+            f"{name} must fill every cell with a finite number; it left some out.",
+            parameter="imputer",
+        )
     return filled

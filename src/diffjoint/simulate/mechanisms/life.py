@@ -175,7 +175,8 @@ def make_life_mechanism(
     if len(exposed) < 2 and (mix.blocks or mix.break_off):
         raise InputError(
             f"{name!r} needs at least two columns that can be lost; got {len(exposed)}. "
-            "Spare fewer columns, or take 'mcar'."
+            "Spare fewer columns, or take 'mcar'.",
+            parameter="spare",
         )
     may_be_lost = np.array([column in exposed for column in columns])
     alone, block, end = np.zeros(len(columns)), np.zeros(0), np.zeros(len(columns))
@@ -240,9 +241,10 @@ def _scaled(hazards: LifeMechanism) -> LifeMechanism:
 
     if too_much(_LARGEST) <= 0.0:
         raise InputError(
-            f"loss_rate {hazards.loss_rate} is too high for {hazards.name!r} on "
+            f"A loss rate of {hazards.loss_rate} is too high for {hazards.name!r} on "
             f"{hazards.exposed.sum()} columns: rows break off after the first column at the "
-            "earliest. Lower it."
+            "earliest. Lower it.",
+            parameter="loss_rate",
         )
     return at(float(brentq(too_much, -_LARGEST, _LARGEST)))
 

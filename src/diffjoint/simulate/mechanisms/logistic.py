@@ -150,8 +150,9 @@ def _rates(
     rate = loss_rate * len(exposed) / max(1, len(exposed) - len(drivers))
     if rate >= 1.0:
         raise InputError(
-            f"loss_rate {loss_rate} is too high for MAR on {len(exposed)} columns: those that can "
-            "be lost would be lost altogether. Lower it."
+            f"A loss rate of {loss_rate} is too high for MAR on {len(exposed)} columns: those that "
+            "can be lost would be lost altogether. Lower it.",
+            parameter="loss_rate",
         )
     return np.where(np.isin(columns, exposed) & ~np.isin(columns, drivers), rate, 0.0)
 

@@ -54,9 +54,11 @@ def make_mechanism(
     """
     if name not in MECHANISM_NAMES:
         listed = ", ".join(repr(known) for known in MECHANISM_NAMES)
-        raise InputError(f"mechanism must be one of {listed}; got {name!r}.")
+        raise InputError(f"mechanism must be one of {listed}; got {name!r}.", parameter="mechanism")
     if not 0.0 < loss_rate < 1.0:
-        raise InputError(f"loss_rate must lie between 0 and 1; got {loss_rate!r}.")
+        raise InputError(
+            f"loss_rate must lie between 0 and 1; got {loss_rate!r}.", parameter="loss_rate"
+        )
     if name in get_args(LifeName):
         columns = tuple(truth.columns)
         return make_life_mechanism(cast(LifeName, name), columns, loss_rate, rng, spare=spare)

@@ -152,7 +152,9 @@ def acs_2018_allocated(
 
 def _read(state: State, data: DataFolder) -> pd.DataFrame:
     if state not in get_args(State):
-        raise InputError(f"state must be one of {', '.join(get_args(State))}; got {state!r}.")
+        raise InputError(
+            f"state must be one of {', '.join(get_args(State))}; got {state!r}.", parameter="state"
+        )
     edition = EDITIONS[state]
     path = SOURCE.find(edition.archive, data)
     with readable(path), zipfile.ZipFile(path) as archive:
