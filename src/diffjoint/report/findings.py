@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from diffjoint._types import Mask, Values
-from diffjoint.results.explain import Asked, Band
+from diffjoint.results.explain import Band, CellExplainer
 from diffjoint.table import Schema, Table
 
 
@@ -34,7 +34,7 @@ class Findings:
     threshold : float
     band : pair of float or None
         Between which a cell is to be reviewed.
-    asked : Asked or None
+    explainer : CellExplainer or None
         Who can say why; None: nobody, and the probability is a score.
     doubts : sequence of str
     history : sequence of dict
@@ -55,7 +55,7 @@ class Findings:
     review: Mask
     threshold: float
     band: Band | None
-    asked: Asked | None
+    explainer: CellExplainer | None
     doubts: Sequence[str]
     history: Sequence[Mapping[str, Any]]
     settings: Mapping[str, Any]

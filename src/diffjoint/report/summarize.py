@@ -205,7 +205,7 @@ def summarize(findings: Findings, title: str) -> Summary:
         n_imputed=n_imputed,
         n_left=n_left,
         n_review=int(findings.review.sum()),
-        is_probability=findings.asked is not None,
+        is_probability=findings.explainer is not None,
         threshold=findings.threshold,
         band=findings.band,
         columns=columns,
@@ -329,8 +329,8 @@ def _review(findings: Findings) -> tuple[ReviewCell, ...]:
         return ()
     rows, columns = cells.T.tolist()
     reasons = [NO_REASON] * len(cells)
-    if findings.asked is not None:
-        why = findings.asked.explain(list(zip(rows, columns, strict=True)))
+    if findings.explainer is not None:
+        why = findings.explainer.explain(list(zip(rows, columns, strict=True)))
         reasons = [explanation.reason for explanation in why]
     filled = _filled(findings, cells)
     index = _index(findings, rows)

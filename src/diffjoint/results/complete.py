@@ -92,7 +92,7 @@ def check_output(space: JointSpace, mm_output: MMOutput, mm_label: str) -> None:
             )
 
 
-def spread(cells: Values | Mask, table: Table, schema: Schema) -> Any:
+def in_table_shape(cells: Values | Mask, table: Table, schema: Schema) -> Any:
     """Cells of the modelled columns in the shape of the whole table; zero elsewhere."""
     whole = np.zeros((table.n_rows, table.n_columns), dtype=cells.dtype)
     whole[:, schema.modelled_positions] = cells

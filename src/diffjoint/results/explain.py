@@ -170,7 +170,7 @@ class Explanation:
 
 
 @dataclass(frozen=True)
-class Asked:
+class CellExplainer:
     """A table that explanations are asked about, and who can give them.
 
     Attributes
@@ -261,14 +261,14 @@ def explanations_table(table: Table, explanations: Sequence[Explanation]) -> Any
     )
 
 
-def review_table(table: Table, result: Any, schema: Schema, asked: Asked | None) -> Any:
+def review_table(table: Table, result: Any, schema: Schema, asked: CellExplainer | None) -> Any:
     """One row per cell to review, the most doubtful first, in the table's container.
 
     Parameters
     ----------
     result : Imputation
         What was inferred about the table.
-    asked : Asked or None
+    asked : CellExplainer or None
         Who can say why; None: nobody, and the probability is a score.
     """
     shown = (result.review, result.meaningful, result.probability)
@@ -396,7 +396,7 @@ def _no_band(band: Any) -> InputError:
     )
 
 
-def within(band: Band | None, probability: Values, candidates: Mask) -> Mask:
+def in_band(band: Band | None, probability: Values, candidates: Mask) -> Mask:
     """Candidates whose probability lies in the band."""
     if band is None:
         return np.zeros_like(candidates)
