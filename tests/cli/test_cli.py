@@ -622,7 +622,7 @@ def test_constants_bounds_and_a_self_check_can_be_asked_for(survey_file, tmp_pat
     assert (after.loc[before["married"] == "no", "spouse_age"] == "0").all()
     assert load(model).bounds == {"age": (0, 120)}
     shown = capsys.readouterr().err
-    assert "Hidden cells, filled again" in shown
+    assert "hidden and filled in again" in shown
     assert "loss rate x 1.5" in shown
 
 
@@ -639,7 +639,7 @@ def test_calls_that_are_often_wrong_are_warned_of(
     assert "set --loss-rate if you know" in shown
     assert ("Of 100 lost cells" in shown) == (not quietly)
     if not quietly:
-        assert shown.index("Do not trust") < shown.index("Of 100") < shown.index("Hidden cells")
+        assert shown.index("Do not trust") < shown.index("Of 100") < shown.index("Observed cells that were hidden")
 
 
 @pytest.mark.parametrize(

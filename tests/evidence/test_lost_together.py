@@ -52,7 +52,7 @@ def test_an_explanation_speaks_of_values_and_of_what_else_was_lost(survey):
     explanation = model.explain(table, (int(np.flatnonzero(with_income)[0]), "weekly_hours"))
     assert not explanation.meaningful
     assert explanation.by_values < 0.5
-    assert "The values of this row say" in str(explanation)
+    assert "By the row's values alone" in str(explanation)
     assert "income. That speaks for a common loss." in str(explanation)
 
 

@@ -359,7 +359,7 @@ def test_explanations_say_what_the_completed_table_holds(world):
         assert completed[column].isna().iloc[row] == (call == "meaningful")
     one = fitted.explain(survey, (int(why["row"].iloc[0]), why["column"].iloc[0]))
     assert one.rule == RULES[why["column"].iloc[0]]
-    assert "decides, by a filled gate" in str(one)
+    assert "decides, with its missing gate filled in" in str(one)
 
 
 def test_auto_says_which_columns_it_could_not_judge(world):

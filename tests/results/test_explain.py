@@ -98,14 +98,14 @@ def test_an_explanation_reads_as_a_sentence():
     )
     why = Explanation(3, "spouse_age", 0.97, 0.08, 0.967, 0.99, True, math.log(2), pushes)
     assert str(why) == (
-        "spouse_age in row 3 is missing in 97% of rows like this one; losses alone would take 8%. "
-        "So it is meaningful with probability 0.99: kept as NA. Towards meaningful: spouse_age on "
-        "average (odds x 2.0), married = 'no' (x 41), age = 23 (x 1.6). Towards lost: income "
+        "spouse_age in row 3 is missing in 97% of rows like this one; losses alone would explain "
+        "8%. So it is meaningful with probability 0.99: kept as NA. Towards meaningful: spouse_age "
+        "on average (odds x 2.0), married = 'no' (x 41), age = 23 (x 1.6). Towards lost: income "
         "missing (odds x 1/2.0)."
     )
     silent = Explanation(0, "a", 0.004, 0.004, 0.0, 0.0, False, 0.0, ())
     assert str(silent) == (
-        "a in row 0 is missing in under 1% of rows like this one; losses alone would take under "
+        "a in row 0 is missing in under 1% of rows like this one; losses alone would explain under "
         "1%. So it is meaningful with probability 0.00: called lost. Nothing in the row speaks for "
         "either."
     )
