@@ -109,7 +109,7 @@ def test_splits_of_numbers_levels_and_gaps_are_found():
         "town = e or b",
     )
     assert drivers(table, table["town"] != "c")[0].condition == "town is not c"
-    assert drivers(table, table["job"].isna())[0].condition == "job is empty"
+    assert drivers(table, table["job"].isna())[0].condition == "job is missing"
     assert drivers(table, table["since"] > "2022-01-01")[0].condition.startswith("since > 202")
 
 
