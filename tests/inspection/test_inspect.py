@@ -132,7 +132,7 @@ def test_any_table_can_be_looked_at(kind):
 @pytest.mark.parametrize(
     ("table", "words"),
     [
-        (pd.DataFrame({"a": [1.5, 2.5]}), "no cell is empty"),
+        (pd.DataFrame({"a": [1.5, 2.5]}), "no cell is missing"),
         (pd.DataFrame({"a": [None, None]}), "no column can be modelled"),
     ],
 )
@@ -164,11 +164,11 @@ def test_the_command_says_what_it_found_and_what_to_run_next(survey_file, capsys
     shown = capsys.readouterr().out
     for words in (
         "300 rows, 7 columns",
-        "Values that may stand for an empty cell",
+        "Values that may stand for a missing cell",
         "negative, where all other values are not",
-        "Columns that are empty in the same rows",
+        "Columns that are missing in the same rows",
         "Candidates: weekly_hours, commute.",
-        "nothing: every cell is empty",
+        "nothing: every cell is missing",
         "--na-values",
         "--report",
     ):
