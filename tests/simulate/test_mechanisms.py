@@ -55,7 +55,7 @@ def test_mnar_loses_its_drivers_completely_at_random(truth):
 
 def test_a_meaningfully_missing_driver_counts_as_its_mean(truth):
     mechanism = make_mechanism("mar", truth, 0.2, np.random.default_rng(0))
-    driving = [mechanism.centre, np.full(len(mechanism.drivers), np.nan)]
+    driving = [mechanism.mean, np.full(len(mechanism.drivers), np.nan)]
     np.testing.assert_allclose(*(mechanism.logit(row[None]) for row in driving))
 
 
