@@ -36,7 +36,7 @@ from benchmarks.cells import (
 )
 from benchmarks.methods import METHODS
 from benchmarks.pages import DOCS, README, show_in, write
-from benchmarks.tables import FULL, QUICK, TABLES, Size, Table, method_comparison, real_tables
+from benchmarks.tables import FULL, QUICK, TABLES, Size, Table, method_comparison
 from benchmarks.tables.grid import failures
 
 QUICK_RESULTS = RESULTS.with_name("cells-quick")
@@ -272,7 +272,6 @@ def main(arguments: list[str] | None = None) -> None:
         write_page(TABLES, everything, folder, DOCS / "results")
         show_in("methods", methods_table())
         show_in("acc", method_comparison.readme_table(everything, folder), README)
-        show_in("real_tables", real_tables.readme_table(everything, folder), README)
 
 
 def _run_what_pages_need() -> None:

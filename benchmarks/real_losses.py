@@ -35,7 +35,7 @@ from benchmarks.lost import (
     parse,
     results_at,
 )
-from benchmarks.pages import README, show_in
+from benchmarks.pages import show_in
 
 NAME = "real_losses"
 SEEDS = (0, 1, 2)
@@ -143,7 +143,6 @@ def main(arguments: list[str] | None = None) -> None:
     shown = section(options.results)
     if options.results == FOLDER and not options.quick:
         show_in(NAME, shown)
-        show_in(NAME, readme_table(read_kept(path, KEYS)), README)
     print(shown)
 
 

@@ -21,7 +21,7 @@ import pandas as pd
 import torch
 
 from benchmarks.bayes_limit import RESULTS as LIMITS
-from benchmarks.pages import README, show_in, write
+from benchmarks.pages import show_in, write
 from benchmarks.published import published
 from diffjoint import SelectiveImputer, __version__
 from diffjoint.metrics import lost_errors, mm_scores, token_accuracy
@@ -180,7 +180,6 @@ def main(arguments: list[str] | None = None) -> None:
     made = table(options.results)
     if options.results == RESULTS:
         show_in("reduced_paper", markdown(made))
-        show_in("reduced_paper", paragraph(RESULTS), README)
     write(options.results / "table.csv", made.to_csv(index=False))
     print(made.to_string(index=False, na_rep=""))
 

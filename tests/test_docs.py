@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from benchmarks.published import published
-from benchmarks.tables import FULL, TABLES, downstream_tables, method_comparison, real_tables
+from benchmarks.tables import FULL, TABLES, downstream_tables, method_comparison
 from benchmarks.tables.grid import gather
 from mkdocs.commands.build import build
 from mkdocs.config import load_config
@@ -97,9 +97,6 @@ MADE = {
     pages.README: {
         "acc": lambda: method_comparison.readme_table(FULL, cells.RESULTS),
         "auto": lambda: auto.sentence(results_of("auto")),
-        "real_losses": lambda: real_losses.readme_table(results_of("real_losses")),
-        "real_tables": lambda: real_tables.readme_table(FULL, cells.RESULTS),
-        "reduced_paper": lambda: reduced_paper.paragraph(reduced_paper.RESULTS),
     },
     pages.USING: {"coverage": lambda: coverage.sentence(results_of("coverage"))},
     pages.RESULTS_PAGE: {
