@@ -51,6 +51,7 @@ def python_blocks(page):
     return re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_python_examples_run(page, tmp_path, monkeypatch):
     """With hardly any training: what they show is how, not how well."""
@@ -130,6 +131,7 @@ MADE = {
 """What makes the text between each mark, from the result files."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("page", "name"),
     [(page, name) for page, made in MADE.items() for name in made],
@@ -185,6 +187,7 @@ def test_every_part_of_the_search_was_measured():
     assert set(results_of("auto")["part"]) == set(auto.PARTS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WORLDS)
 def test_the_page_of_worlds_says_what_each_world_is(name):
     page = (ROOT / "docs" / "worlds.md").read_text(encoding="utf-8")
@@ -199,6 +202,7 @@ def test_the_page_of_worlds_says_what_each_world_is(name):
     assert worlds.section(WORLDS[name], world) in page
 
 
+@pytest.mark.slow
 def test_the_site_builds_without_warnings(tmp_path):
     site = load_config(str(ROOT / "mkdocs.yml"), site_dir=str(tmp_path), strict=True)
     build(site)

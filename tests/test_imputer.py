@@ -30,6 +30,7 @@ def fitted(survey):
 # What comes back
 
 
+@pytest.mark.slow
 def test_observed_cells_come_back_unchanged(survey):
     out = imputer().fit_transform(survey)
     pd.testing.assert_index_equal(out.index, survey.index)
@@ -226,6 +227,7 @@ def test_the_memory_limit_does_not_matter(survey, memory_limit):
     pd.testing.assert_frame_equal(out, imputer().fit_transform(survey))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_threads", [1, 2])
 def test_threads_do_not_matter_and_are_given_back(survey, n_threads):
     before = torch.get_num_threads()

@@ -35,6 +35,7 @@ def joined(results, part):
     return pd.concat([getattr(result, part) for result in results])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_rows", [70, 1_000])
 def test_a_table_in_blocks_is_completed_as_the_whole_is(survey, fitted, n_rows):
     imputer = SelectiveImputer(MM, n_boosters=1, random_state=0)
@@ -73,6 +74,7 @@ def run(*arguments):
     return end.value.code
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [["--mm-output", "indicator"], ["--code", "45=lost"]])
 def test_a_file_in_blocks_is_written_as_the_whole_is(survey_file, tmp_path, monkeypatch, options):
     def written(name, *more):
@@ -98,6 +100,7 @@ def test_a_file_in_blocks_is_written_as_the_whole_is(survey_file, tmp_path, monk
     assert written("blocks") == whole
 
 
+@pytest.mark.slow
 def test_a_block_that_fails_leaves_the_old_file(survey_file, survey, tmp_path, monkeypatch):
     monkeypatch.setattr(text, "BLOCK_BYTES", 2_000)
     model, out = tmp_path / "model", tmp_path / "out.csv"
@@ -110,6 +113,7 @@ def test_a_block_that_fails_leaves_the_old_file(survey_file, survey, tmp_path, m
     assert sorted(path.name for path in tmp_path.iterdir()) == ["model", "out.csv", "survey.csv"]
 
 
+@pytest.mark.slow
 def test_a_limit_with_room_for_all_rows_changes_nothing(survey_file, tmp_path, capsys):
     outs = [tmp_path / "a.csv", tmp_path / "b.csv"]
     command = ["impute", survey_file, "--set", "n_boosters=1"]
@@ -119,6 +123,7 @@ def test_a_limit_with_room_for_all_rows_changes_nothing(survey_file, tmp_path, c
     assert "has room" not in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_tight_limit_learns_from_some_rows_and_completes_all(
     survey_file, tmp_path, monkeypatch, capsys
 ):
@@ -134,6 +139,7 @@ def test_a_tight_limit_learns_from_some_rows_and_completes_all(
     assert pd.read_csv(out)["age"].notna().all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["impute", "transform"])
 def test_a_limit_that_is_too_low_is_refused_before_any_work(
     command, survey_file, survey, tmp_path, capsys

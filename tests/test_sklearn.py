@@ -60,6 +60,7 @@ def test_in_a_column_transformer(numeric):
     assert out["fill__a"].notna().all()
 
 
+@pytest.mark.slow
 @NO_OTHER_LOSSES
 def test_in_a_grid_search(numeric):
     X, y = numeric

@@ -39,6 +39,7 @@ def text(path):
     return pd.read_csv(path, dtype=str, keep_default_na=False)
 
 
+@pytest.mark.slow
 def test_impute_writes_everything_asked_for(survey_file, tmp_path, capsys):
     names = {name: tmp_path / f"{name}.csv" for name in ("out", "mask", "proba", "spread")}
     code = run(
@@ -59,6 +60,7 @@ def test_impute_writes_everything_asked_for(survey_file, tmp_path, capsys):
     assert "pass-through" in shown.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("by_hand", "n_boosters"), [([], 3), (["--set", "n_boosters=1"], 1)])
 def test_few_rows_get_several_boosters_unless_set_by_hand(
     survey_file, tmp_path, by_hand, n_boosters
@@ -69,6 +71,7 @@ def test_few_rows_get_several_boosters_unless_set_by_hand(
     assert load(model).settings_.n_boosters == n_boosters
 
 
+@pytest.mark.slow
 def test_cells_to_review_are_counted_and_written(tmp_path, capsys):
     source, listed = tmp_path / "survey.csv", tmp_path / "review.csv"
     household_survey(600).observed_table.to_csv(source, index=False)
@@ -95,6 +98,7 @@ def test_cells_to_review_are_counted_and_written(tmp_path, capsys):
     assert run("impute", source, listed, *options, "--review", listed) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("default::diffjoint.errors.DataWarning")
 def test_doubts_are_told_once_and_again_in_transform(tmp_path, capsys):
     source = tmp_path / "survey.csv"
@@ -108,6 +112,7 @@ def test_doubts_are_told_once_and_again_in_transform(tmp_path, capsys):
     assert capsys.readouterr().err == ""
 
 
+@pytest.mark.slow
 def test_fit_then_transform_gives_what_impute_gives(survey_file, tmp_path):
     options = ["-m", "spouse_age", "-m", "commute", *SETTINGS, "--quiet"]
     assert run("impute", survey_file, tmp_path / "once.csv", *options) == 0
@@ -116,6 +121,7 @@ def test_fit_then_transform_gives_what_impute_gives(survey_file, tmp_path):
     assert (tmp_path / "once.csv").read_bytes() == (tmp_path / "twice.csv").read_bytes()
 
 
+@pytest.mark.slow
 def test_a_model_draws_if_that_was_asked_for(survey_file, tmp_path, capsys):
     options = ["-m", "commute", *SETTINGS]
     assert run("fit", survey_file, tmp_path / "without", *options) == 0
@@ -126,6 +132,7 @@ def test_a_model_draws_if_that_was_asked_for(survey_file, tmp_path, capsys):
     assert len(load(tmp_path / "with").sample(pd.read_csv(survey_file), 2)) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::diffjoint.errors.DataWarning")
 def test_new_files_need_not_look_like_the_one_that_was_fitted(tmp_path):
     path = tmp_path / "in.csv"
@@ -162,6 +169,7 @@ def test_an_unseen_level_can_be_let_pass(tmp_path, capsys):
     assert text(tmp_path / "out.csv")["letter"].tolist() == ["z"]
 
 
+@pytest.mark.slow
 def test_quiet_says_nothing(survey_file, tmp_path, capfd):
     run(
         "impute",
@@ -175,6 +183,7 @@ def test_quiet_says_nothing(survey_file, tmp_path, capfd):
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.slow
 def test_parquet_in_and_out(survey_file, tmp_path):
     table = household_survey(80).observed_table
     table.to_parquet(tmp_path / "in.parquet")
@@ -195,6 +204,7 @@ def test_parquet_in_and_out(survey_file, tmp_path):
     assert out["age"].notna().all()
 
 
+@pytest.mark.slow
 def test_csv_through_standard_streams(survey_file):
     done = subprocess.run(
         [sys.executable, "-m", "diffjoint", "impute", "-", "-", "-m", "commute", *SETTINGS],
@@ -204,6 +214,7 @@ def test_csv_through_standard_streams(survey_file):
     assert done.stdout.count(b"\n") == 81
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::diffjoint.errors.DataWarning")
 def test_kinds_tokens_and_output_of_meaningful_cells(tmp_path):
     path = tmp_path / "in.csv"
@@ -217,6 +228,7 @@ def test_kinds_tokens_and_output_of_meaningful_cells(tmp_path):
     assert set(text(tmp_path / "out.csv")["letter"]) <= {"a", "b", "not applicable"}
 
 
+@pytest.mark.slow
 def test_columns_are_found_and_told(tmp_path, capsys):
     household_survey(700).observed_table.to_csv(tmp_path / "in.csv", index=False)
     paths = tmp_path / "in.csv", tmp_path / "out.csv"
@@ -323,6 +335,7 @@ def test_wrong_use_and_failed_runs_have_their_codes(
     assert not (tmp_path / "out.csv").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("always::diffjoint.errors.DataWarning")
 def test_a_column_without_a_value_is_named_and_carried_along(survey_file, tmp_path, capsys):
     text(survey_file).assign(void="", **{"n/a": "NA"}).to_csv(survey_file, index=False)
@@ -360,6 +373,7 @@ def test_messages_speak_of_options(said, shown):
     assert by_options(said) == shown
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("always::diffjoint.errors.DataWarning")
 def test_rates_by_column_are_kept_and_contradictions_told_once(survey_file, tmp_path, capsys):
     model, new = tmp_path / "model", tmp_path / "new.csv"
@@ -388,6 +402,7 @@ def test_a_failed_run_leaves_the_old_output(survey_file, tmp_path, capsys):
     assert out.read_text() == "old"
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_with_code_1_and_a_run_goes_on_from_its_checkpoint(survey_file, tmp_path):
     command = [
         sys.executable, "-m", "diffjoint", "impute", str(survey_file), str(tmp_path / "out.csv"),
@@ -419,6 +434,7 @@ def test_the_version_is_told(capsys):
     assert capsys.readouterr().out.startswith("diffjoint 0.")
 
 
+@pytest.mark.slow
 def test_the_demo_shows_before_and_after(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(
         "diffjoint.cli.demo.household_survey", lambda seed: household_survey(120, seed=seed)
@@ -453,6 +469,7 @@ def test_simulate_loses_cells_as_in_life(tmp_path):
     pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "world" / "observed.csv"), expected)
 
 
+@pytest.mark.slow
 def test_simulate_impute_and_score(tmp_path, capsys):
     world = tmp_path / "world"
     asked = ["--rows", 200, "--mechanism", "mar", "--ratio", 20, "--seed", 1, "--out", world]
@@ -562,6 +579,7 @@ KNOWN = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_rules_and_codes_are_obeyed(coded_file, tmp_path, capsys):
     out = tmp_path / "out.csv"
     assert run("impute", coded_file, out, *KNOWN, *SETTINGS) == 0
@@ -576,6 +594,7 @@ def test_rules_and_codes_are_obeyed(coded_file, tmp_path, capsys):
     assert all(f"{name} " in shown for name in ("integer", "spouse_age"))
 
 
+@pytest.mark.slow
 def test_a_model_keeps_its_rules_and_codes(coded_file, tmp_path):
     assert run("impute", coded_file, tmp_path / "a.csv", *KNOWN, *SETTINGS, "-q") == 0
     assert run("fit", coded_file, tmp_path / "model", *KNOWN, *SETTINGS, "-q") == 0
@@ -583,6 +602,7 @@ def test_a_model_keeps_its_rules_and_codes(coded_file, tmp_path):
     assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
 
 
+@pytest.mark.slow
 def test_codes_in_parquet(coded_file, tmp_path):
     table = pd.read_csv(coded_file).astype({"spouse_age": "Int64"})
     table.to_parquet(tmp_path / "in.parquet", index=False)
@@ -610,6 +630,7 @@ def test_what_cannot_be_known_is_said(coded_file, tmp_path, capsys, options, wor
     assert re.search(words, " ".join(capsys.readouterr().err.split()))
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:Columns outside mm_columns:diffjoint.errors.DataWarning")
 def test_constants_bounds_and_a_self_check_can_be_asked_for(survey_file, tmp_path, capsys):
     out, model = tmp_path / "out.csv", tmp_path / "model"
@@ -626,6 +647,7 @@ def test_constants_bounds_and_a_self_check_can_be_asked_for(survey_file, tmp_pat
     assert "loss rate x 1.5" in shown
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("quietly", [[], ["-q"]])
 @pytest.mark.filterwarnings("ignore::diffjoint.errors.DataWarning")
 def test_calls_that_are_often_wrong_are_warned_of(
@@ -639,7 +661,11 @@ def test_calls_that_are_often_wrong_are_warned_of(
     assert "set --loss-rate if you know" in shown
     assert ("Of 100 lost cells" in shown) == (not quietly)
     if not quietly:
-        assert shown.index("Do not trust") < shown.index("Of 100") < shown.index("Observed cells that were hidden")
+        assert (
+            shown.index("Do not trust")
+            < shown.index("Of 100")
+            < shown.index("Observed cells that were hidden")
+        )
 
 
 @pytest.mark.parametrize(

@@ -44,6 +44,7 @@ def test_every_distinct_value_is_as_likely_at_the_start():
     assert started.mean() == pytest.approx(0.5, abs=0.02)
 
 
+@pytest.mark.slow
 def test_passes_come_one_by_one_and_can_be_taken_up_again(problem, tiny):
     observation, space = problem
     settings = settings_for("paper", **{**tiny, "n_iterations": 3})

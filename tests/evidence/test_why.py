@@ -157,6 +157,7 @@ def test_that_a_cell_is_missing_pushes_too(network):
     assert (why(evidence, values, rows, d3).pushes[:, d2] > 0).mean() > 0.95
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mechanism", ["mcar", "mar"])
 def test_base_and_pushes_add_up_to_the_excess(mechanism):
     """Where losses depend on context, what a driver adds to them is taken off its push."""

@@ -55,12 +55,14 @@ def test_the_evidence_is_a_table(world, fitted):
     assert evidence.loc["age", "reason"] == "losses explain it"
 
 
+@pytest.mark.slow
 def test_it_is_what_find_mm_columns_says(world, fitted):
     assert find_mm_columns(world.observed_table, world.column_kinds) == fitted.mm_evidence_
     turned = world.observed_table.iloc[::-1]
     assert find_mm_columns(turned, world.column_kinds) == fitted.mm_evidence_
 
 
+@pytest.mark.slow
 def test_polars_tables_are_searched(world, fitted):
     table = pl.from_pandas(world.observed_table)
     assert find_mm_columns(table, world.column_kinds) == fitted.mm_evidence_
@@ -99,6 +101,7 @@ def test_without_the_joint_model_nothing_is_searched(losses):
     assert imputer.mm_columns_ == imputer.mm_evidence_ == []
 
 
+@pytest.mark.slow
 def test_rates_are_used_where_their_columns_are_found(world):
     rates = {"commute": 0.0, "age": 0.1}
     imputer = SelectiveImputer(

@@ -104,6 +104,7 @@ def test_the_script_is_the_only_one_that_may_run():
     assert f"script-src 'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'" in page
 
 
+@pytest.mark.slow
 def test_three_hundred_columns_make_a_page():
     rng = np.random.default_rng(0)
     table = pd.DataFrame(rng.normal(size=(200, 300)), columns=[f"column {k}" for k in range(300)])
@@ -114,6 +115,7 @@ def test_three_hundred_columns_make_a_page():
     assert len(page.encode()) < 2_000_000
 
 
+@pytest.mark.slow
 def test_a_self_check_of_three_hundred_columns_makes_a_small_page():
     rng = np.random.default_rng(0)
     table = pd.DataFrame(rng.normal(size=(60, 300)), columns=[f"column {k}" for k in range(300)])

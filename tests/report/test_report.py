@@ -93,6 +93,7 @@ def test_cells_that_wait_for_a_rules_gate_are_settled(survey):
     assert "A survey" in imputer.report(title="A survey").html
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("params", [{"detector": "paper"}, {"joint": False}, {"mm_columns": []}])
 def test_every_way_of_deciding_has_a_report(survey, params):
     tiny = TINY_INPAINT if "detector" in params else TINY
@@ -113,6 +114,7 @@ def check(imputer, survey):
     return imputer.self_check(survey)
 
 
+@pytest.mark.slow
 def test_a_self_check_is_a_part_of_the_report(imputer, survey, check):
     told = imputer.report(survey, self_check=True).summary.check
     assert told.verdicts == check.verdicts
@@ -196,6 +198,7 @@ def test_a_result_stays_good_after_draws_and_goes_out_of_date_with_another_fit(s
         own.report(small, result)
 
 
+@pytest.mark.slow
 def test_the_command_line_infers_and_checks_new_rows_once(imputer, survey, tmp_path, monkeypatch):
     new, model, report = (tmp_path / name for name in ("new.csv", "model", "report.html"))
     survey.head(80).to_csv(new, index=False)

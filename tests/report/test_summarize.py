@@ -133,6 +133,7 @@ def test_the_map_shows_cells_as_they_are(survey):
     assert sorted(rows) == sorted(expected)
 
 
+@pytest.mark.slow
 def test_wide_tables_have_a_map_of_fewer_rows():
     wide = pd.DataFrame(np.random.default_rng(0).normal(size=(100, 300)))
     assert len(summarize(findings_of(wide), "").map_rows) == 80

@@ -156,11 +156,13 @@ def share_kept(wrong):
     return np.average(wrong["false_calls"], weights=wrong["n_lost"])
 
 
+@pytest.mark.slow
 def test_independent_losses_are_kept_as_often_as_is_said():
     wrong, truth = survey_of("mcar", 0.2)
     assert share_kept(wrong) == pytest.approx(truth, abs=0.06)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mechanism", ["survey", "break-off"])
 def test_losses_that_come_together_are_recognised_and_that_is_said(mechanism):
     wrong, truth = survey_of(mechanism, 0.1)
@@ -221,6 +223,7 @@ def test_it_reads_as_a_page(checked):
     assert "as if they had been lost together with the cells that go missing with them" in page
 
 
+@pytest.mark.slow
 def test_the_same_state_hides_the_same_cells(checked):
     imputer, table, check = checked
     pd.testing.assert_frame_equal(imputer.self_check(table).wrong_calls, check.wrong_calls)
@@ -248,6 +251,7 @@ def test_large_tables_are_checked_by_a_sample_and_it_is_said(checked, monkeypatc
     assert check.values["n_cells"].sum() < 100
 
 
+@pytest.mark.slow
 def test_evidence_is_learnt_anew_once_and_not_for_draws(checked, monkeypatch):
     imputer, table, _ = checked
     learnt = []
@@ -266,6 +270,7 @@ def test_evidence_is_learnt_anew_once_and_not_for_draws(checked, monkeypatch):
     assert learnt[0] != imputer._model.seed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("known", [None, "labels"])
 def test_another_loss_rate_says_what_learning_anew_with_it_says(checked, known):
     imputer, table, _ = checked
@@ -286,6 +291,7 @@ def labels_of(table):
     return pd.DataFrame({"spouse": empty & (np.arange(len(table)) % 2 == 0)})
 
 
+@pytest.mark.slow
 def test_a_sample_is_called_as_the_whole_table_is(monkeypatch):
     rng = np.random.default_rng(0)
     gate = rng.random(400) < 0.5  # few distinct rows, so that most are repeats of others
@@ -399,6 +405,7 @@ def test_a_column_that_is_empty_in_new_rows_is_not_scored(checked):
     assert not scores.loc[["sign", "noise"], "is_better"].any()
 
 
+@pytest.mark.slow
 def test_a_wrapped_imputer_is_checked_where_a_level_is_never_seen(monkeypatch):
     table = table_of(400)
     table["rare"] = np.where(np.arange(400) == 7, "once", None)
@@ -429,6 +436,7 @@ class Counted(Silence):
         self.done += units
 
 
+@pytest.mark.slow
 def test_the_work_of_a_check_is_as_much_as_was_said(checked):
     imputer, _, _ = checked
     counted, observation = Counted(), imputer._observe(imputer._fitted_on)
