@@ -19,6 +19,7 @@ from diffjoint.settings import INSPECTED_ROWS, check_choice
 from diffjoint.table import (
     Checkboxes,
     Kind,
+    Schema,
     Table,
     doubts_on_kept,
     infer_schema,
@@ -215,24 +216,16 @@ def inspect(
             INSPECTED_ROWS, max(FEWEST_ROWS, MOST_CELLS // max(1, len(schema.modelled)))
         )
     judged: dict[Hashable, dict[str, Any]] = {}
-    not_judged = ""
-    if not schema.modelled:
-        not_judged = "no column can be modelled"
-    elif not missing.any():
-        not_judged = "no cell is missing"
-    else:
+    not_judged = _why_not_judged(schema, missing)
+    if not not_judged:
         found = search(table, schema, progress or Silence(), most_rows)
         judged = {record.pop("column"): record for record in found}
     disguised = tuple(find_disguised(table))
-    scarce = scarce_columns(table, schema, column_kinds)
     return Inspection(
         table.n_rows,
         table.n_columns,
         int(missing.sum()),
-        tuple(
-            _column(table, position, words, missing[:, position], judged, scarce)
-            for position, words in enumerate(schema.rows())
-        ),
+        _columns(table, schema, missing, judged, scarce_columns(table, schema, column_kinds)),
         disguised,
         find_blocks(missing, table.names),
         min(table.n_rows, most_rows) if judged else 0,
@@ -273,6 +266,26 @@ def _finite(table: Table) -> tuple[Table, tuple[Infinite, ...]]:
             if len(rows):
                 found.append(Infinite(name, f"{value:g}", len(rows), int(rows[0])))
     return (open_table(table.rebuilt(without)) if without else table), tuple(found)
+
+
+def _why_not_judged(schema: Schema, missing: Mask) -> str:
+    """Say why there is no evidence on any column; empty if there can be."""
+    if not schema.modelled:
+        return "no column can be modelled"
+    return "" if missing.any() else "no cell is missing"
+
+
+def _columns(
+    table: Table,
+    schema: Schema,
+    missing: Mask,
+    judged: Mapping[Hashable, Mapping[str, Any]],
+    scarce: Collection[Hashable],
+) -> tuple[ColumnFound, ...]:
+    return tuple(
+        _column(table, position, words, missing[:, position], judged, scarce)
+        for position, words in enumerate(schema.rows())
+    )
 
 
 def _column(

@@ -165,7 +165,7 @@ _ENTRIES = [
     *(
         Entry(
             f"acs-2018-{state}-allocated",
-            f"people in {state.title()}, answers that they did not give taken out",
+            f"people in {state.title()}; answers that they did not give are lost",
             partial(acs_2018_allocated, state),
             acs.SOURCE,
             own_losses=True,
@@ -175,14 +175,14 @@ _ENTRIES = [
     Entry("kdd-census-1994", "people asked in 1994", kdd_census_1994, kdd_census.SOURCE),
     Entry(
         "nhanes-diabetes",
-        "people asked about diabetes and hospitals, with the answers that they did not give",
+        "people asked about diabetes and hospitals; answers that they did not give are lost",
         nhanes_diabetes,
         nhanes.SOURCE,
         own_losses=True,
     ),
     Entry(
         "nhanes-women",
-        "women asked about reproductive health, with the answers that they did not give",
+        "women asked about reproductive health; answers that they did not give are lost",
         nhanes_women,
         nhanes.SOURCE,
         own_losses=True,

@@ -28,7 +28,7 @@ def make_mechanism(
       columns depend. These are lost at a higher rate, so that the whole table loses ``loss_rate``.
     - "mnar" picks drivers as well, but loses their own cells completely at random.
 
-    The other mechanisms do not depend on values.
+    The other mechanisms do not depend on values:
 
     - "own-rates" loses each column at its own rate.
     - "break-off" loses all cells of a row from some column on.
@@ -47,7 +47,7 @@ def make_mechanism(
     spare : tuple of str
         Columns that are never lost and drive no losses, such as ids; they do not count.
     not_always_there : tuple of str
-        Columns that have lost cells already, so that they cannot be drivers under MAR.
+        Columns with lost cells, which cannot be drivers under MAR.
 
     Examples
     --------
@@ -65,11 +65,5 @@ def make_mechanism(
     if name in get_args(LifeName):
         columns = tuple(truth.columns)
         return make_life_mechanism(cast(LifeName, name), columns, loss_rate, rng, spare=spare)
-    return make_logistic_mechanism(
-        cast(LogisticName, name),
-        truth,
-        loss_rate,
-        rng,
-        spare=spare,
-        not_always_there=not_always_there,
-    )
+    options = {"spare": spare, "not_always_there": not_always_there}
+    return make_logistic_mechanism(cast(LogisticName, name), truth, loss_rate, rng, **options)

@@ -1,4 +1,4 @@
-"""The American Community Survey: children are not asked about work."""
+"""American Community Survey: some questions are not put to everyone."""
 
 import zipfile
 from collections.abc import Mapping
