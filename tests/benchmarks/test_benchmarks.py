@@ -35,8 +35,9 @@ from benchmarks import (
 from diffjoint.simulate import bayesian_network, household_survey
 from tests.conftest import FLAT_COLUMNS
 
+pytestmark = pytest.mark.slow
 
-@pytest.mark.slow
+
 def test_the_reduced_paper_run_measures_every_pass(tmp_path, capsys):
     reduced_paper.main(["--quick", "--only", "small-or", "--results", str(tmp_path)])
     result = json.loads((tmp_path / "small-or.json").read_text())
@@ -50,7 +51,6 @@ def test_the_reduced_paper_run_measures_every_pass(tmp_path, capsys):
     assert "paper (GPU" in capsys.readouterr().out
 
 
-@pytest.mark.slow
 def test_the_limits_are_measured_for_every_mechanism_and_ratio(tmp_path, capsys):
     bayes_limit.main(["--quick", "--results", str(tmp_path / "limits.csv")])
     results = pd.read_csv(tmp_path / "limits.csv")
@@ -59,7 +59,6 @@ def test_the_limits_are_measured_for_every_mechanism_and_ratio(tmp_path, capsys)
     assert "| MNAR | 40 |" in capsys.readouterr().out
 
 
-@pytest.mark.slow
 def test_the_limits_are_measured_under_every_loss_of_life(tmp_path, capsys):
     bayes_limit.main(["--life", "--quick", "--results", str(tmp_path / "limits.csv")])
     results = pd.read_csv(tmp_path / "limits.csv")
@@ -74,7 +73,6 @@ def test_runs_that_have_a_result_are_not_made_again(tmp_path):
     assert json.loads((tmp_path / "small-or.json").read_text()) == {"passes": []}
 
 
-@pytest.mark.slow
 def test_the_limit_is_checked_under_every_mechanism_and_ratio(tmp_path, monkeypatch):
     monkeypatch.setattr(check_limit, "RATIOS", (40,))
     check_limit.main(["--quick", "--results", str(tmp_path / "check.csv")])
@@ -95,7 +93,6 @@ def test_a_limit_that_lies_is_found_out():
     assert check_limit.calibration(world, posterior)["largest_z"] > 6
 
 
-@pytest.mark.slow
 def test_worlds_are_held_against_the_published_mean_and_mode(tmp_path, capsys):
     check_worlds.main(["--quick", "--results", str(tmp_path / "worlds.csv")])
     results = pd.read_csv(tmp_path / "worlds.csv")

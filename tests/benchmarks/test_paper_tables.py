@@ -37,6 +37,8 @@ from benchmarks.tables.limits import limit
 from benchmarks import bayes_limit, cells, downstream, paper
 from diffjoint.simulate import bayesian_network, household_survey
 
+pytestmark = pytest.mark.slow
+
 TINY = Budget(epochs=2, warmup_epochs=1, batch_size=64, width=8, n_encoder=1, n_decoder=1)
 LEARNING = Budget(epochs=25, warmup_epochs=2, batch_size=64, width=16, n_encoder=1, n_decoder=1)
 TINY_DIFFUSION = {

@@ -211,15 +211,10 @@ def inspect(
     table, infinite = _finite(open_table(X))
     missing = np.column_stack([table.missing(i) for i in range(table.n_columns)])
     schema = infer_schema(table, column_kinds, checkboxes=checkboxes)
-    if most_rows is None:
-        most_rows = min(
-            INSPECTED_ROWS, max(FEWEST_ROWS, MOST_CELLS // max(1, len(schema.modelled)))
-        )
-    judged: dict[Hashable, dict[str, Any]] = {}
+    most_rows = _rows_to_search(schema) if most_rows is None else most_rows
     not_judged = _why_not_judged(schema, missing)
-    if not not_judged:
-        found = search(table, schema, progress or Silence(), most_rows)
-        judged = {record.pop("column"): record for record in found}
+    found = [] if not_judged else search(table, schema, progress or Silence(), most_rows)
+    judged = {record.pop("column"): record for record in found}
     disguised = tuple(find_disguised(table))
     return Inspection(
         table.n_rows,
@@ -266,6 +261,11 @@ def _finite(table: Table) -> tuple[Table, tuple[Infinite, ...]]:
             if len(rows):
                 found.append(Infinite(name, f"{value:g}", len(rows), int(rows[0])))
     return (open_table(table.rebuilt(without)) if without else table), tuple(found)
+
+
+def _rows_to_search(schema: Schema) -> int:
+    """Return the largest number of rows to search by default: fewer in wide tables."""
+    return min(INSPECTED_ROWS, max(FEWEST_ROWS, MOST_CELLS // max(1, len(schema.modelled))))
 
 
 def _why_not_judged(schema: Schema, missing: Mask) -> str:
