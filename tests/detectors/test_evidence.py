@@ -25,6 +25,7 @@ def fitted(world):
     return imputer.fit(world.observed_table)
 
 
+@pytest.mark.slow
 def test_skip_logic_is_found(world, fitted):
     result = fitted.impute(world.observed_table)
     scores = mm_scores(world, result.meaningful, result.probability)

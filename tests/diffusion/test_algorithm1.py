@@ -66,6 +66,7 @@ def test_a_warm_start_changes_the_later_passes_only(problem, tiny):
     assert cold[1].loss != warm[1].loss
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fusion", ["vote", "and"])
 def test_vote_and_and_never_leave_the_empty_mask(problem, fusion):
     """The paper's ablation: from an all-zero mask these rules find nothing, ever."""

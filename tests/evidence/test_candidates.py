@@ -83,6 +83,7 @@ def test_a_column_that_merely_loses_more_is_not_named():
     assert {candidate.reason for candidate in found} == {LOSSES}
 
 
+@pytest.mark.slow
 def test_more_missing_than_others_and_not_at_random_is_named():
     """Contexts add up and are flat here, so the level alone can tell."""
     rng = np.random.default_rng(0)

@@ -62,6 +62,7 @@ def test_a_probability_is_at_most_one_whatever_the_rounding():
     assert Judged(rho + (1 - rho) * phi, rho, phi).probability.max() == 1.0
 
 
+@pytest.mark.slow
 def test_calls_come_near_the_bayes_limit(network, evidence):
     likely = judged(network, evidence)
     posterior = bayes_posterior(network.test)
@@ -447,6 +448,7 @@ def test_a_level_far_below_what_is_missing_can_be_met(loss_rate):
         ready_to_draw(evidence, values)
 
 
+@pytest.mark.slow
 def test_cells_lost_together_raise_a_doubt():
     rng = np.random.default_rng(0)
     values = rng.normal(size=(2_000, 5))

@@ -27,6 +27,7 @@ def survey():
     return world, fitted(world.observed_table, world.mm_columns)
 
 
+@pytest.mark.slow
 def test_cells_that_people_did_not_answer_are_recognised(survey):
     world, model = survey
     result = model.impute(world.observed_table)

@@ -65,6 +65,7 @@ def right_calls(values, meaningful, evidence):
     return ((likely > 0.5) == meaningful)[missing].mean()
 
 
+@pytest.mark.slow
 def test_cells_lost_together_are_told_from_skipped_ones_by_what_rows_hold(together):
     values, meaningful, evidence = together
     assert evidence.leans_on_values

@@ -42,6 +42,7 @@ def right_calls(values, meaningful, evidence):
     return ((likely > 0.5) == meaningful)[missing].mean()
 
 
+@pytest.mark.slow
 def test_cells_are_called_right_among_sixty_columns(survey):
     assert right_calls(*survey) > 0.97
 

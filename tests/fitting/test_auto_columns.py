@@ -36,6 +36,7 @@ def losses():
     return table.mask(rng.random(table.shape) < 0.2)
 
 
+@pytest.mark.slow
 def test_skip_logic_is_found_and_used(world, fitted):
     assert fitted.mm_columns_ == world.mm_columns
     kept = fitted.predict_mm(world.observed_table)

@@ -28,6 +28,7 @@ def imputer(survey):
     return SelectiveImputer(SEARCHED, **TINY, random_state=0, review_band=(0.05, 0.95)).fit(survey)
 
 
+@pytest.mark.slow
 def test_it_counts_what_the_imputer_counts(imputer, survey):
     report, result = imputer.report(survey, title="Survey"), imputer.impute(survey)
     told = report.summary
@@ -123,6 +124,7 @@ def test_a_self_check_is_a_part_of_the_report(imputer, survey, check):
     assert imputer.report(survey).summary.check is None
 
 
+@pytest.mark.slow
 def test_a_self_check_at_hand_is_not_made_again(imputer, survey, check, monkeypatch):
     monkeypatch.setattr("diffjoint.imputer.check_table", None)
     report = imputer.report(survey, self_check=check)

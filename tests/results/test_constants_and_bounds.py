@@ -47,6 +47,7 @@ def fitted():
     return imputer().fit(smokers())
 
 
+@pytest.mark.slow
 def test_meaningful_cells_get_their_constant_and_stay_meaningful(fitted):
     table, fills = smokers(), {"pack_years": 0, "brand": "none", "quit_on": "1900-01-01"}
     result = fitted.set_params(mm_fill=fills).impute(table)

@@ -45,6 +45,7 @@ def explained(fitted, survey):
     return fitted.explain(survey)
 
 
+@pytest.mark.slow
 def test_every_missing_cell_of_the_searched_columns_is_explained(world, survey, explained):
     assert len(explained) == survey[world.mm_columns].isna().to_numpy().sum()
     assert explained.columns.tolist() == [

@@ -51,6 +51,7 @@ def checked():
     return imputer, table, imputer.self_check(table)
 
 
+@pytest.mark.slow
 def test_columns_that_follow_others_come_back_better_than_their_mean(checked):
     values = checked[2].values.set_index("column")
     assert values.loc["follows", "score"] < 0.5

@@ -15,6 +15,7 @@ def truth():
     return table.mask(rng.random(table.shape) < 0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["mcar", "mar", "mnar"])
 @pytest.mark.parametrize("rate", [0.1, 0.2, 0.3, 0.4])
 def test_the_realised_rate_is_the_asked_rate(truth, name, rate):

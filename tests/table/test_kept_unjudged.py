@@ -78,6 +78,7 @@ def kinds_of(model):
 # Checkboxes
 
 
+@pytest.mark.slow
 def test_no_box_is_ticked_that_was_not(survey, model):
     table, _, _ = survey
     result = model.impute(table)
@@ -394,6 +395,7 @@ def run(*arguments):
     return end.value.code
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("always::diffjoint.errors.DataWarning")
 def test_the_command_that_inspect_suggests_keeps_them(survey, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -426,6 +428,7 @@ def test_the_command_that_inspect_suggests_keeps_them(survey, tmp_path, capsys, 
     assert pd.read_csv("survey_completed.csv")[kept].notna().all(axis=None)
 
 
+@pytest.mark.slow
 def test_a_self_check_hides_no_box(survey, model):
     check = model.self_check(survey[0])
     assert check.values["column"].tolist() == ["age", "income", "married", "spouse_age"]
