@@ -490,6 +490,7 @@ def test_settings_that_are_used_or_as_usual_are_not(survey, params):
         SelectiveImputer(["age"], device="no such device", **params).fit(survey)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("n_columns", "params", "width"),
     [(3, {}, 128), (31, {}, 256), (31, {"preset": "balanced"}, 512), (31, {"width": 64}, 64)],

@@ -50,6 +50,7 @@ def test_a_table_in_blocks_is_completed_as_the_whole_is(survey, fitted, n_rows):
         assert sum(getattr(result, name) for result in results) == getattr(whole, name)
 
 
+@pytest.mark.slow
 def test_new_rows_in_blocks_are_completed_as_the_whole_is(survey, fitted):
     new = household_survey(500).observed_table.iloc[300:]
     new = pd.concat([survey.iloc[:50], new, new, survey.iloc[:50]], ignore_index=True)
@@ -157,17 +158,20 @@ def test_a_limit_that_is_too_low_is_refused_before_any_work(
     assert not out.exists()
 
 
+@pytest.mark.slow
 def test_more_room_learns_from_more_rows_up_to_all():
     learnt = [rows_within(resident() + room * MB, 10**6, 20, 2) for room in (400, 800, 10_000)]
     assert 10_000 < learnt[0] < learnt[1] < learnt[2] == 10**6
 
 
+@pytest.mark.slow
 def test_a_small_table_is_learnt_whole_or_not_at_all():
     assert rows_within(resident() + 300 * MB, 500, 20, 2) == 500
     with pytest.raises(InputError, match=r"memory_limit must be at least \d+ MB for 500 rows"):
         rows_within(10 * MB, 500, 20, 2)
 
 
+@pytest.mark.slow
 def test_rows_to_complete_need_room_too():
     check_room(resident() + 300 * MB, 10**6)
     with pytest.raises(InputError, match="for 100,000,000 rows"):

@@ -19,6 +19,7 @@ from tests.conftest import FEW_CELLS, NO_OTHER_LOSSES, TINY, TINY_INPAINT
 pytestmark = FEW_CELLS
 
 
+@pytest.mark.slow
 @parametrize_with_checks(
     [
         SelectiveImputer(mm_columns=[], **TINY, random_state=0),
