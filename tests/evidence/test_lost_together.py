@@ -55,7 +55,7 @@ def test_an_explanation_speaks_of_values_and_of_what_else_was_lost(survey):
     assert not explanation.meaningful
     assert explanation.by_values < 0.5
     assert "By the row's values alone" in str(explanation)
-    assert "income. That speaks for a common loss." in str(explanation)
+    assert "income, which speaks for a common loss." in str(explanation)
 
 
 @pytest.mark.slow

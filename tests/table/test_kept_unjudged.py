@@ -420,7 +420,7 @@ def test_the_command_that_inspect_suggests_keeps_them(survey, tmp_path, capsys, 
     before, after = pd.read_csv("survey.csv", dtype=str), pd.read_csv("survey_completed.csv", dtype=str)  # fmt: skip
     kept = [*BOXES, "pool"]
     pd.testing.assert_frame_equal(before[kept], after[kept])
-    assert "taken for not ticked, and kept" in (tmp_path / "survey_report.html").read_text()
+    assert "treated as not ticked, and kept" in (tmp_path / "survey_report.html").read_text()
     assert run("transform", "model", "survey.csv", "again.csv") == 0
     pd.testing.assert_frame_equal(pd.read_csv("again.csv", dtype=str), after)
     assert "--checkboxes fill" in " ".join(capsys.readouterr().err.split())
