@@ -1,6 +1,7 @@
 """The rooms and the arrows between them: imports go one way."""
 
 import ast
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -61,6 +62,15 @@ def test_a_room_imports_only_from_lower_floors(path):
 
 def test_every_room_has_its_floor():
     assert {room(path) for path in MODULES} == set(FLOOR)
+
+
+def test_the_page_on_architecture_shows_every_room():
+    page = (SOURCE.parents[1] / "docs" / "architecture.md").read_text(encoding="utf-8")
+    picture = page.partition("```\n")[2].partition("```")[0].splitlines()
+    shown = [room for line in picture for room in line[:27].split()]
+    heights = [[shown.index(room) for room in rooms] for rooms in reversed(FLOORS)]
+    for above, below in pairwise(heights):
+        assert max(above) < min(below), "the picture has the floors in their order"
 
 
 @pytest.mark.parametrize(

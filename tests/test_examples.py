@@ -16,6 +16,7 @@ from tests.conftest import FEW_CELLS, TINY
 pytestmark = FEW_CELLS
 
 
+@pytest.mark.slow
 def test_multiple_imputation_pools_a_regression(capsys):
     shown = multiple_imputation.main(120, 3, **TINY)
     assert list(shown.index) == ["intercept", "age", "smoker", "pack_years"]
@@ -24,6 +25,7 @@ def test_multiple_imputation_pools_a_regression(capsys):
     assert "rows are complete" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_quickstart_finds_the_columns_and_tells_cells_apart(capsys):
     result = quickstart.main(300, **TINY)
     assert result.table["age"].notna().all()
@@ -32,11 +34,13 @@ def test_quickstart_finds_the_columns_and_tells_cells_apart(capsys):
     assert float(shown.split("%")[0].split()[-1]) > 80
 
 
+@pytest.mark.slow
 def test_rules_and_codes_are_never_overruled():
     shown = survey_with_skip_logic.main(200, **TINY).iloc[0]
     assert list(shown) == [0.0, 1.0, 0.0, 1.0]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::diffjoint.errors.DataWarning")
 def test_clinical_labs_are_counted():
     counts = clinical_labs.main(300, **TINY)
@@ -44,15 +48,18 @@ def test_clinical_labs_are_counted():
     assert counts["kept"].sum() > 0
 
 
+@pytest.mark.slow
 def test_a_classifier_takes_what_comes_out():
     assert (pipeline_with_a_classifier.main(150, 2, **TINY) > 0.5).all()
 
 
+@pytest.mark.slow
 def test_polars_comes_back_as_polars():
     completed = polars_table.main(150, **TINY)
     assert completed["age"].null_count() == 0
     assert completed["spouse_age"].null_count() > 0
 
 
+@pytest.mark.slow
 def test_cells_are_as_decided():
     assert decisions.main(200, **TINY)["is_as_decided"].all()

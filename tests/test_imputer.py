@@ -30,6 +30,7 @@ def fitted(survey):
 # What comes back
 
 
+@pytest.mark.slow
 def test_observed_cells_come_back_unchanged(survey):
     out = imputer().fit_transform(survey)
     pd.testing.assert_index_equal(out.index, survey.index)
@@ -226,6 +227,7 @@ def test_the_memory_limit_does_not_matter(survey, memory_limit):
     pd.testing.assert_frame_equal(out, imputer().fit_transform(survey))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_threads", [1, 2])
 def test_threads_do_not_matter_and_are_given_back(survey, n_threads):
     before = torch.get_num_threads()
@@ -490,6 +492,7 @@ def test_settings_that_are_used_or_as_usual_are_not(survey, params):
         SelectiveImputer(["age"], device="no such device", **params).fit(survey)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("n_columns", "params", "width"),
     [(3, {}, 128), (31, {}, 256), (31, {"preset": "balanced"}, 512), (31, {"width": 64}, 64)],

@@ -96,6 +96,7 @@ def test_the_bar_shows_phase_loss_and_time_left():
     assert "left:" in shown
 
 
+@pytest.mark.slow
 def test_the_work_announced_is_the_work_done(survey, monkeypatch):
     listener = Listener()
     monkeypatch.setattr("diffjoint.imputer.NoProgress", lambda: listener)
@@ -119,6 +120,7 @@ def gated(together):
     return table
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("together", [False, True], ids=["one by one", "together"])
 @pytest.mark.parametrize("sampler", ["amortised", "inpaint"])
 @pytest.mark.filterwarnings("ignore:Cells get lost together:diffjoint.errors.DataWarning")

@@ -68,6 +68,7 @@ def quiet(function):
     return check(function)
 
 
+@pytest.mark.slow
 @quiet
 @given(tables())
 def test_nothing_is_changed_but_lost_cells_and_none_of_those_is_left(frame):
@@ -92,6 +93,7 @@ def to_fill(frame):
     return {column.name: str(column.kind) for column in schema.columns}
 
 
+@pytest.mark.slow
 @quiet
 @given(tables())
 def test_imputed_cells_are_values_the_column_could_hold(frame):
@@ -106,6 +108,7 @@ def test_imputed_cells_are_values_the_column_could_hold(frame):
             assert out[name].max() <= seen.max()
 
 
+@pytest.mark.slow
 @quiet
 @given(tables())
 def test_polars_tables_keep_their_schema(frame):
@@ -115,6 +118,7 @@ def test_polars_tables_keep_their_schema(frame):
     assert sum(out.null_count().row(0)) == 0
 
 
+@pytest.mark.slow
 @quiet
 @given(tables(), st.randoms(use_true_random=False))
 def test_row_order_never_matters(frame, random):

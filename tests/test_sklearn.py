@@ -19,6 +19,7 @@ from tests.conftest import FEW_CELLS, NO_OTHER_LOSSES, TINY, TINY_INPAINT
 pytestmark = FEW_CELLS
 
 
+@pytest.mark.slow
 @parametrize_with_checks(
     [
         SelectiveImputer(mm_columns=[], **TINY, random_state=0),
@@ -60,6 +61,7 @@ def test_in_a_column_transformer(numeric):
     assert out["fill__a"].notna().all()
 
 
+@pytest.mark.slow
 @NO_OTHER_LOSSES
 def test_in_a_grid_search(numeric):
     X, y = numeric

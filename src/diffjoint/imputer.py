@@ -58,19 +58,25 @@ from diffjoint.knowledge.resolve import (
 )
 from diffjoint.knowledge.rules import read_rules
 from diffjoint.report import Findings, Report, summarize
-from diffjoint.results.complete import MMOutput, check_output, complete, indicator_names, spread
+from diffjoint.results.complete import (
+    MMOutput,
+    check_output,
+    complete,
+    in_table_shape,
+    indicator_names,
+)
 from diffjoint.results.constants import read_constants
 from diffjoint.results.explain import (
     REVIEW_BAND,
-    Asked,
     Band,
+    CellExplainer,
     Explanation,
     candidate_cells,
     check_band,
     explanations_table,
     find_cell,
+    in_band,
     review_table,
-    within,
 )
 from diffjoint.results.self_check import SelfCheck, check_table
 from diffjoint.settings import (
@@ -1188,7 +1194,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self._fit_rows_digest = _digest(task.values, task.gaps, task.known)
         self._learnt = _learnt(model, self._on_fit_rows, self._fit_rows_digest)
         settled = task.known.settle(self._on_fit_rows.state)
-        self.meaningful_ = spread(settled.meaningful, task.table, self.schema_)
+        self.meaningful_ = in_table_shape(settled.meaningful, task.table, self.schema_)
 
     def _open(
         self, X: Any, known_meaningful: Any, known_lost: Any, *, is_part: bool = False
@@ -1226,7 +1232,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         space, seed = self._model.space, self._model.seed
         return observe(question.values, question.gaps, space, seed, question.known)
 
-    def _asked(self, question: "_Question", called: Mask | None = None) -> Asked:
+    def _asked(self, question: "_Question", called: Mask | None = None) -> CellExplainer:
         """Who can explain the cells of a table, if anyone can."""
         belief = self._model.belief
         if belief is None and not self._model.space.mm:
@@ -1247,7 +1253,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             for rule in question.known.rules
         }
         observation = self._observe(question)
-        return Asked(question.table, observation, self.schema_, belief, called, waiting)
+        return CellExplainer(question.table, observation, self.schema_, belief, called, waiting)
 
     def _checked(
         self, question: "_Question", random_state: int | np.random.RandomState | None
@@ -1277,7 +1283,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             state.meaningful,
             question.known.fill_certain(inferred.meaningful_score),
             candidates & ~question.known.undecided,
-            within(band, inferred.meaningful_score, candidates),
+            in_band(band, inferred.meaningful_score, candidates),
             inferred.threshold,
             band,
             self._asked(question, state.meaningful) if self._model.belief else None,
@@ -1322,14 +1328,14 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         inferred = self._infer(question) if inferred is None else inferred
         state = question.known.settle(inferred.state)
         meaningful = state.meaningful
-        review = within(band, inferred.meaningful_score, self._observe(question).candidates)
+        review = in_band(band, inferred.meaningful_score, self._observe(question).candidates)
         is_missing = np.column_stack([table.missing(i) for i in range(table.n_columns)])
         n_left = int(is_missing.sum()) - int(is_missing[:, self.schema_.modelled_positions].sum())
         units = np.array([column.unit for column in self.schema_.modelled])
         uncertainty = np.where(gaps, inferred.uncertainty / units, 0.0)
         likely = question.known.fill_certain(inferred.meaningful_score)
         cells = (meaningful, likely, uncertainty, review)
-        frames = [table.wrap(spread(part, table, self.schema_)) for part in cells]
+        frames = [table.wrap(in_table_shape(part, table, self.schema_)) for part in cells]
         return Imputation(
             table=self._complete(question, state),
             meaningful=frames[0],

@@ -40,6 +40,7 @@ def text(path):
     return pd.read_csv(path, dtype=str, keep_default_na=False)
 
 
+@pytest.mark.slow
 def test_impute_writes_everything_asked_for(survey_file, tmp_path, capsys):
     names = {name: tmp_path / f"{name}.csv" for name in ("out", "mask", "proba", "spread")}
     code = run(
@@ -60,6 +61,7 @@ def test_impute_writes_everything_asked_for(survey_file, tmp_path, capsys):
     assert "pass-through" in shown.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("by_hand", "n_boosters"), [([], 3), (["--set", "n_boosters=1"], 1)])
 def test_few_rows_get_several_boosters_unless_set_by_hand(
     survey_file, tmp_path, by_hand, n_boosters
@@ -70,6 +72,7 @@ def test_few_rows_get_several_boosters_unless_set_by_hand(
     assert load(model).settings_.n_boosters == n_boosters
 
 
+@pytest.mark.slow
 def test_cells_to_review_are_counted_and_written(tmp_path, capsys):
     source, listed = tmp_path / "survey.csv", tmp_path / "review.csv"
     household_survey(600).observed_table.to_csv(source, index=False)
@@ -96,6 +99,7 @@ def test_cells_to_review_are_counted_and_written(tmp_path, capsys):
     assert run("impute", source, listed, *options, "--review", listed) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("default::diffjoint.errors.DataWarning")
 def test_doubts_are_told_once_and_again_in_transform(tmp_path, capsys):
     source = tmp_path / "survey.csv"
@@ -109,6 +113,7 @@ def test_doubts_are_told_once_and_again_in_transform(tmp_path, capsys):
     assert capsys.readouterr().err == ""
 
 
+@pytest.mark.slow
 def test_fit_then_transform_gives_what_impute_gives(survey_file, tmp_path):
     options = ["-m", "spouse_age", "-m", "commute", *SETTINGS, "--quiet"]
     assert run("impute", survey_file, tmp_path / "once.csv", *options) == 0
@@ -117,6 +122,7 @@ def test_fit_then_transform_gives_what_impute_gives(survey_file, tmp_path):
     assert (tmp_path / "once.csv").read_bytes() == (tmp_path / "twice.csv").read_bytes()
 
 
+@pytest.mark.slow
 def test_a_model_draws_if_that_was_asked_for(survey_file, tmp_path, capsys):
     options = ["-m", "commute", *SETTINGS]
     assert run("fit", survey_file, tmp_path / "without", *options) == 0
@@ -127,6 +133,7 @@ def test_a_model_draws_if_that_was_asked_for(survey_file, tmp_path, capsys):
     assert len(load(tmp_path / "with").sample(pd.read_csv(survey_file), 2)) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::diffjoint.errors.DataWarning")
 def test_new_files_need_not_look_like_the_one_that_was_fitted(tmp_path):
     path = tmp_path / "in.csv"
@@ -163,6 +170,7 @@ def test_an_unseen_level_can_be_let_pass(tmp_path, capsys):
     assert text(tmp_path / "out.csv")["letter"].tolist() == ["z"]
 
 
+@pytest.mark.slow
 def test_quiet_says_nothing(survey_file, tmp_path, capfd):
     run(
         "impute",
@@ -176,6 +184,7 @@ def test_quiet_says_nothing(survey_file, tmp_path, capfd):
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.slow
 def test_parquet_in_and_out(survey_file, tmp_path):
     table = household_survey(80).observed_table
     table.to_parquet(tmp_path / "in.parquet")
@@ -196,6 +205,7 @@ def test_parquet_in_and_out(survey_file, tmp_path):
     assert out["age"].notna().all()
 
 
+@pytest.mark.slow
 def test_csv_through_standard_streams(survey_file):
     done = subprocess.run(
         [sys.executable, "-m", "diffjoint", "impute", "-", "-", "-m", "commute", *SETTINGS],
@@ -205,6 +215,7 @@ def test_csv_through_standard_streams(survey_file):
     assert done.stdout.count(b"\n") == 81
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::diffjoint.errors.DataWarning")
 def test_kinds_tokens_and_output_of_meaningful_cells(tmp_path):
     path = tmp_path / "in.csv"
@@ -218,6 +229,7 @@ def test_kinds_tokens_and_output_of_meaningful_cells(tmp_path):
     assert set(text(tmp_path / "out.csv")["letter"]) <= {"a", "b", "not applicable"}
 
 
+@pytest.mark.slow
 def test_columns_are_found_and_told(tmp_path, capsys):
     household_survey(700).observed_table.to_csv(tmp_path / "in.csv", index=False)
     paths = tmp_path / "in.csv", tmp_path / "out.csv"
@@ -324,6 +336,7 @@ def test_wrong_use_and_failed_runs_have_their_codes(
     assert not (tmp_path / "out.csv").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("always::diffjoint.errors.DataWarning")
 def test_a_column_without_a_value_is_named_and_carried_along(survey_file, tmp_path, capsys):
     text(survey_file).assign(void="", **{"n/a": "NA"}).to_csv(survey_file, index=False)
@@ -383,6 +396,7 @@ def test_a_column_that_is_called_like_a_parameter_keeps_its_name():
     assert by_options(said) == "--loss-rate names 'loss_rate'"
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("always::diffjoint.errors.DataWarning")
 def test_rates_by_column_are_kept_and_contradictions_told_once(survey_file, tmp_path, capsys):
     model, new = tmp_path / "model", tmp_path / "new.csv"
@@ -411,6 +425,7 @@ def test_a_failed_run_leaves_the_old_output(survey_file, tmp_path, capsys):
     assert out.read_text() == "old"
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_with_code_1_and_a_run_goes_on_from_its_checkpoint(survey_file, tmp_path):
     command = [
         sys.executable, "-m", "diffjoint", "impute", str(survey_file), str(tmp_path / "out.csv"),
@@ -442,6 +457,7 @@ def test_the_version_is_told(capsys):
     assert capsys.readouterr().out.startswith("diffjoint 0.")
 
 
+@pytest.mark.slow
 def test_the_demo_shows_before_and_after(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(
         "diffjoint.cli.run.demo.household_survey", lambda seed: household_survey(120, seed=seed)
@@ -476,6 +492,7 @@ def test_simulate_loses_cells_as_in_life(tmp_path):
     pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "world" / "observed.csv"), expected)
 
 
+@pytest.mark.slow
 def test_simulate_impute_and_score(tmp_path, capsys):
     world = tmp_path / "world"
     asked = ["--rows", 200, "--mechanism", "mar", "--ratio", 20, "--seed", 1, "--out", world]
@@ -585,6 +602,7 @@ KNOWN = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_rules_and_codes_are_obeyed(coded_file, tmp_path, capsys):
     out = tmp_path / "out.csv"
     assert run("impute", coded_file, out, *KNOWN, *SETTINGS) == 0
@@ -599,6 +617,7 @@ def test_rules_and_codes_are_obeyed(coded_file, tmp_path, capsys):
     assert all(f"{name} " in shown for name in ("integer", "spouse_age"))
 
 
+@pytest.mark.slow
 def test_a_model_keeps_its_rules_and_codes(coded_file, tmp_path):
     assert run("impute", coded_file, tmp_path / "a.csv", *KNOWN, *SETTINGS, "-q") == 0
     assert run("fit", coded_file, tmp_path / "model", *KNOWN, *SETTINGS, "-q") == 0
@@ -606,6 +625,7 @@ def test_a_model_keeps_its_rules_and_codes(coded_file, tmp_path):
     assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
 
 
+@pytest.mark.slow
 def test_codes_in_parquet(coded_file, tmp_path):
     table = pd.read_csv(coded_file).astype({"spouse_age": "Int64"})
     table.to_parquet(tmp_path / "in.parquet", index=False)
@@ -633,6 +653,7 @@ def test_what_cannot_be_known_is_said(coded_file, tmp_path, capsys, options, wor
     assert re.search(words, " ".join(capsys.readouterr().err.split()))
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:Columns outside mm_columns:diffjoint.errors.DataWarning")
 def test_constants_bounds_and_a_self_check_can_be_asked_for(survey_file, tmp_path, capsys):
     out, model = tmp_path / "out.csv", tmp_path / "model"
@@ -645,10 +666,11 @@ def test_constants_bounds_and_a_self_check_can_be_asked_for(survey_file, tmp_pat
     assert (after.loc[before["married"] == "no", "spouse_age"] == "0").all()
     assert load(model).bounds == {"age": (0, 120)}
     shown = capsys.readouterr().err
-    assert "Hidden cells, filled again" in shown
+    assert "hidden and filled in again" in shown
     assert "loss rate x 1.5" in shown
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("quietly", [[], ["-q"]])
 @pytest.mark.filterwarnings("ignore::diffjoint.errors.DataWarning")
 def test_calls_that_are_often_wrong_are_warned_of(
@@ -662,7 +684,11 @@ def test_calls_that_are_often_wrong_are_warned_of(
     assert "set --loss-rate if you know" in shown
     assert ("Of 100 lost cells" in shown) == (not quietly)
     if not quietly:
-        assert shown.index("Do not trust") < shown.index("Of 100") < shown.index("Hidden cells")
+        assert (
+            shown.index("Do not trust")
+            < shown.index("Of 100")
+            < shown.index("Observed cells that were hidden")
+        )
 
 
 @pytest.mark.parametrize(

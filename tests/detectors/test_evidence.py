@@ -25,6 +25,7 @@ def fitted(world):
     return imputer.fit(world.observed_table)
 
 
+@pytest.mark.slow
 def test_skip_logic_is_found(world, fitted):
     result = fitted.impute(world.observed_table)
     scores = mm_scores(world, result.meaningful, result.probability)
@@ -41,6 +42,7 @@ def test_rows_get_the_same_probability_alone_and_among_others(world, fitted):
     np.testing.assert_array_equal(turned.iloc[::-1], whole)
 
 
+@pytest.mark.slow
 def test_a_saved_imputer_has_its_evidence(world, fitted, tmp_path):
     fitted.save(tmp_path / "model", draws=True)
     again = load(tmp_path / "model")
@@ -50,6 +52,7 @@ def test_a_saved_imputer_has_its_evidence(world, fitted, tmp_path):
         assert one.equals(other)
 
 
+@pytest.mark.slow
 def test_a_higher_threshold_keeps_fewer_cells(world, fitted):
     strict = SelectiveImputer(**{**fitted.get_params(), "threshold": 0.97})
     survey = world.observed_table
@@ -71,6 +74,7 @@ def test_sampled_masks_vary_and_agree(world, fitted):
     assert any((mask != masks[0]).any() for mask in masks[1:])
 
 
+@pytest.mark.slow
 def test_fit_learns_nothing_that_only_draws_need(world, monkeypatch):
     """Masks are learnt in turn when draws are first asked for, once, and calls stay the same."""
     learnt, survey = [], world.observed_table
@@ -97,6 +101,7 @@ def test_fit_learns_nothing_that_only_draws_need(world, monkeypatch):
     assert learnt == [1]
 
 
+@pytest.mark.slow
 def test_masks_are_drawn_the_same_whichever_way_the_table_was_sorted(world, fitted):
     survey = world.observed_table.sample(frac=1, random_state=0)
     turned = SelectiveImputer(**fitted.get_params()).fit(survey)
@@ -104,6 +109,7 @@ def test_masks_are_drawn_the_same_whichever_way_the_table_was_sorted(world, fitt
     pd.testing.assert_frame_equal(one.isna(), other.isna())
 
 
+@pytest.mark.slow
 def test_a_loss_rate_can_be_given_by_column(world, fitted):
     given = SelectiveImputer(**{**fitted.get_params(), "loss_rate": {"commute": 0.0}})
     survey = world.observed_table
@@ -120,6 +126,7 @@ def test_rates_of_other_columns_are_refused(world, fitted):
         SelectiveImputer(**params).fit(world.observed_table)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rate", [0.9, {"commute": 0.9}])
 def test_a_rate_above_what_is_missing_is_doubted(world, fitted, rate):
     survey = world.observed_table.head(200)

@@ -43,6 +43,7 @@ def test_every_distinct_value_is_as_likely_at_the_start():
     assert started.mean() == pytest.approx(0.5, abs=0.02)
 
 
+@pytest.mark.slow
 def test_passes_come_one_by_one_and_can_be_taken_up_again(problem, tiny):
     observation, space = problem
     settings = settings_for("paper", **{**tiny, "n_iterations": 3})
@@ -64,6 +65,7 @@ def test_a_warm_start_changes_the_later_passes_only(problem, tiny):
     assert cold[1].loss != warm[1].loss
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fusion", ["vote", "and"])
 def test_vote_and_and_never_leave_the_empty_mask(problem, fusion):
     """The paper's ablation: from an all-zero mask these rules find nothing, ever."""

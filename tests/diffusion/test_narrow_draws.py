@@ -93,6 +93,7 @@ def spread_and_error(imputer, whole, table):
     return drawn.std(axis=0).mean(), np.abs(drawn - whole.loc[rows, "sum"].to_numpy()).mean()
 
 
+@pytest.mark.slow
 def test_draws_are_narrower_and_closer_where_trees_know_better(sums):
     whole, table, imputer = sums
     spread, error = spread_and_error(imputer, whole, table)

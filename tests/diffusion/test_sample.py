@@ -124,6 +124,7 @@ def test_known_coordinates_are_noised_while_they_are_held():
         assert spread == pytest.approx(level, rel=0.05)
 
 
+@pytest.mark.slow
 def test_draws_follow_the_conditional_distribution():
     """b agrees with a in 19 rows of 20; drawn b given a must do so too, nearly."""
     rng = np.random.default_rng(0)

@@ -109,6 +109,7 @@ def test_a_loss_that_is_not_a_number_is_explained():
         model_update(vectors, settings(), generator(), NoProgress())
 
 
+@pytest.mark.slow
 def test_the_denoiser_learns_where_the_data_lies():
     vectors = clouds(1024)
     trained = model_update(vectors, settings(max_epochs=100), generator(), NoProgress())
@@ -141,6 +142,7 @@ def test_the_mask_is_always_shown_and_every_row_has_something_hidden():
     assert asked.any(dim=1)[observed.any(dim=1)].all()
 
 
+@pytest.mark.slow
 def test_a_conditional_denoiser_learns_from_hidden_cells_what_goes_with_what():
     vectors = clouds(2_000)
     hiding = Hiding(torch.ones(len(vectors), 2, dtype=torch.bool), torch.tensor([1, 1]))

@@ -36,6 +36,7 @@ def losses():
     return table.mask(rng.random(table.shape) < 0.2)
 
 
+@pytest.mark.slow
 def test_skip_logic_is_found_and_used(world, fitted):
     assert fitted.mm_columns_ == world.mm_columns
     kept = fitted.predict_mm(world.observed_table)
@@ -55,12 +56,14 @@ def test_the_evidence_is_a_table(world, fitted):
     assert evidence.loc["age", "reason"] == "losses explain it"
 
 
+@pytest.mark.slow
 def test_it_is_what_find_mm_columns_says(world, fitted):
     assert find_mm_columns(world.observed_table, world.column_kinds) == fitted.mm_evidence_
     turned = world.observed_table.iloc[::-1]
     assert find_mm_columns(turned, world.column_kinds) == fitted.mm_evidence_
 
 
+@pytest.mark.slow
 def test_polars_tables_are_searched(world, fitted):
     table = pl.from_pandas(world.observed_table)
     assert find_mm_columns(table, world.column_kinds) == fitted.mm_evidence_
@@ -99,6 +102,7 @@ def test_without_the_joint_model_nothing_is_searched(losses):
     assert imputer.mm_columns_ == imputer.mm_evidence_ == []
 
 
+@pytest.mark.slow
 def test_rates_are_used_where_their_columns_are_found(world):
     rates = {"commute": 0.0, "age": 0.1}
     imputer = SelectiveImputer(

@@ -93,6 +93,7 @@ def couples():
     return household_survey(250).observed_table[["age", "married", "spouse_age"]]
 
 
+@pytest.mark.slow
 def test_the_review_frame_with_decisions_is_obeyed(couples):
     imputer = SelectiveImputer(["spouse_age"], **TINY, random_state=0, review_band=(0.0, 1.0))
     listed = imputer.fit(couples).review(couples).head(6)
@@ -102,6 +103,7 @@ def test_the_review_frame_with_decisions_is_obeyed(couples):
     assert called.tolist() == (listed["decision"] == "meaningful").tolist()
 
 
+@pytest.mark.slow
 def test_the_command_line_takes_the_list_it_wrote(couples, tmp_path, capsys):
     source, listed, out = (tmp_path / f"{name}.csv" for name in ("survey", "review", "out"))
     couples.to_csv(source, index=False)

@@ -102,6 +102,7 @@ def test_a_table_that_was_given_away_is_read_again(source):
     pd.testing.assert_frame_equal(file.table, given)
 
 
+@pytest.mark.slow
 def test_some_rows_have_every_level_and_both_ends(tmp_path, small_blocks):
     n_rows = 3_000
     rng = np.random.default_rng(0)

@@ -28,6 +28,7 @@ def imputer(survey):
     return SelectiveImputer(SEARCHED, **TINY, random_state=0, review_band=(0.05, 0.95)).fit(survey)
 
 
+@pytest.mark.slow
 def test_it_counts_what_the_imputer_counts(imputer, survey):
     report, result = imputer.report(survey, title="Survey"), imputer.impute(survey)
     told = report.summary
@@ -93,6 +94,7 @@ def test_cells_that_wait_for_a_rules_gate_are_settled(survey):
     assert "A survey" in imputer.report(title="A survey").html
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("params", [{"detector": "paper"}, {"joint": False}, {"mm_columns": []}])
 def test_every_way_of_deciding_has_a_report(survey, params):
     tiny = TINY_INPAINT if "detector" in params else TINY
@@ -113,6 +115,7 @@ def check(imputer, survey):
     return imputer.self_check(survey)
 
 
+@pytest.mark.slow
 def test_a_self_check_is_a_part_of_the_report(imputer, survey, check):
     told = imputer.report(survey, self_check=True).summary.check
     assert told.verdicts == check.verdicts
@@ -121,6 +124,7 @@ def test_a_self_check_is_a_part_of_the_report(imputer, survey, check):
     assert imputer.report(survey).summary.check is None
 
 
+@pytest.mark.slow
 def test_a_self_check_at_hand_is_not_made_again(imputer, survey, check, monkeypatch):
     monkeypatch.setattr("diffjoint.imputer.check_table", None)
     report = imputer.report(survey, self_check=check)
@@ -196,6 +200,7 @@ def test_a_result_stays_good_after_draws_and_goes_out_of_date_with_another_fit(s
         own.report(small, result)
 
 
+@pytest.mark.slow
 def test_the_command_line_infers_and_checks_new_rows_once(imputer, survey, tmp_path, monkeypatch):
     new, model, report = (tmp_path / name for name in ("new.csv", "model", "report.html"))
     survey.head(80).to_csv(new, index=False)

@@ -45,6 +45,7 @@ def explained(fitted, survey):
     return fitted.explain(survey)
 
 
+@pytest.mark.slow
 def test_every_missing_cell_of_the_searched_columns_is_explained(world, survey, explained):
     assert len(explained) == survey[world.mm_columns].isna().to_numpy().sum()
     assert explained.columns.tolist() == [
@@ -98,14 +99,14 @@ def test_an_explanation_reads_as_a_sentence():
     )
     why = Explanation(3, "spouse_age", 0.97, 0.08, 0.967, 0.99, True, math.log(2), pushes)
     assert str(why) == (
-        "spouse_age in row 3 is missing in 97% of rows like this one; losses alone would take 8%. "
-        "So it is meaningful with probability 0.99: kept as NA. Towards meaningful: spouse_age on "
-        "average (odds x 2.0), married = 'no' (x 41), age = 23 (x 1.6). Towards lost: income "
+        "spouse_age in row 3 is missing in 97% of rows like this one; losses alone would explain "
+        "8%. So it is meaningful with probability 0.99: kept as NA. Towards meaningful: spouse_age "
+        "on average (odds x 2.0), married = 'no' (x 41), age = 23 (x 1.6). Towards lost: income "
         "missing (odds x 1/2.0)."
     )
     silent = Explanation(0, "a", 0.004, 0.004, 0.0, 0.0, False, 0.0, ())
     assert str(silent) == (
-        "a in row 0 is missing in under 1% of rows like this one; losses alone would take under "
+        "a in row 0 is missing in under 1% of rows like this one; losses alone would explain under "
         "1%. So it is meaningful with probability 0.00: called lost. Nothing in the row speaks for "
         "either."
     )
@@ -139,6 +140,7 @@ def test_dates_levels_and_integers_keep_their_form(fitted, survey):
     assert ".0 " not in cells
 
 
+@pytest.mark.slow
 def test_levels_that_fit_did_not_see_are_marked(fitted, survey):
     fitted = SelectiveImputer(**{**fitted.get_params(), "unseen": "keep"}).fit(survey)
     row = int((survey["spouse_age"].isna() & survey["married"].notna()).to_numpy().argmax())
@@ -148,6 +150,7 @@ def test_levels_that_fit_did_not_see_are_marked(fitted, survey):
     assert "married = 'it is complicated', not seen in fit" in {push.cell for push in why.pushes}
 
 
+@pytest.mark.slow
 def test_polars_and_arrays_are_explained_alike(world, survey, fitted, explained):
     frame = pl.from_pandas(survey.reset_index(drop=True))
     again = SelectiveImputer(world.mm_columns, **LEAST).fit(frame).explain(frame)
@@ -165,6 +168,7 @@ def test_polars_and_arrays_are_explained_alike(world, survey, fitted, explained)
     assert numbers.review(array).columns.tolist()[:2] == ["row", "column"]
 
 
+@pytest.mark.slow
 def test_a_table_without_missing_cells_has_nothing_to_explain(world, survey, fitted):
     whole = survey.dropna()
     assert fitted.explain(whole).empty
@@ -205,6 +209,7 @@ def test_cells_with_nothing_to_explain_are_refused(fitted, survey):
         fitted.explain(survey, (lost, "age"))
 
 
+@pytest.mark.slow
 def test_who_has_no_evidence_says_so(world, survey):
     few = dict.fromkeys(("n_iterations", "n_draws", "n_inpaint_repeats"), 1)
     paper = SelectiveImputer(world.mm_columns, detector="paper", **LEAST, **few).fit(survey)
@@ -243,6 +248,7 @@ def test_the_reason_to_review_is_that_of_the_explanation(fitted, survey):
         assert (line["reason"], line["call"]) == (why.reason, why.call)
 
 
+@pytest.mark.slow
 def test_a_review_changes_no_call(fitted, survey):
     none = SelectiveImputer(**{**fitted.get_params(), "review_band": None}).fit(survey)
     np.testing.assert_array_equal(none.predict_mm(survey), fitted.predict_mm(survey))
@@ -266,6 +272,7 @@ def test_a_band_that_is_none_is_refused_before_any_work(survey, band):
     assert check_band(None) is None
 
 
+@pytest.mark.slow
 def test_doubts_are_kept(survey, tmp_path):
     table = survey[["married", "spouse_age"]].dropna(subset="married")
     with pytest.warns(DataWarning) as warned:
@@ -276,6 +283,7 @@ def test_doubts_are_kept(survey, tmp_path):
     assert load(tmp_path / "model").doubts_ == imputer.doubts_
 
 
+@pytest.mark.slow
 def test_a_table_of_searched_columns_alone_is_doubted(survey):
     columns = ["spouse_age", "commute"]
     with pytest.warns(DataWarning, match="Every column is in mm_columns"):

@@ -15,6 +15,7 @@ def truth():
     return table.mask(rng.random(table.shape) < 0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["mcar", "mar", "mnar"])
 @pytest.mark.parametrize("rate", [0.1, 0.2, 0.3, 0.4])
 def test_the_realised_rate_is_the_asked_rate(truth, name, rate):
@@ -55,7 +56,7 @@ def test_mnar_loses_its_drivers_completely_at_random(truth):
 
 def test_a_meaningfully_missing_driver_counts_as_its_mean(truth):
     mechanism = make_mechanism("mar", truth, 0.2, np.random.default_rng(0))
-    driving = [mechanism.centre, np.full(len(mechanism.drivers), np.nan)]
+    driving = [mechanism.mean, np.full(len(mechanism.drivers), np.nan)]
     np.testing.assert_allclose(*(mechanism.logit(row[None]) for row in driving))
 
 

@@ -78,6 +78,7 @@ def kinds_of(model):
 # Checkboxes
 
 
+@pytest.mark.slow
 def test_no_box_is_ticked_that_was_not(survey, model):
     table, _, _ = survey
     result = model.impute(table)
@@ -98,6 +99,7 @@ def test_empty_boxes_tell_no_loss_rate(survey, model):
     assert model.explain(table)["loss_rate"].mean() == pytest.approx(rate, abs=0.04)
 
 
+@pytest.mark.slow
 def test_the_warning_names_them_and_stays_with_the_model(survey, tmp_path):
     model, warned = fitted(survey[0])
     (doubt,) = [text for text in warned if "checkboxes do" in text]
@@ -110,6 +112,7 @@ def test_the_warning_names_them_and_stays_with_the_model(survey, tmp_path):
     pd.testing.assert_frame_equal(read.transform(survey[0]), model.transform(survey[0]))
 
 
+@pytest.mark.slow
 def test_each_remedy_of_the_warning_changes_the_answer(survey):
     table, _, _ = survey
     _, warned = fitted(table)
@@ -126,6 +129,7 @@ def test_each_remedy_of_the_warning_changes_the_answer(survey):
     assert not any("checkboxes do" in text for text in told_of_all)
 
 
+@pytest.mark.slow
 def test_a_kind_says_that_it_is_meant(survey):
     table, _, _ = survey
     meant = imputer(column_kinds=dict.fromkeys(BOXES, "checkbox"), checkboxes="fill").fit(table)
@@ -142,6 +146,7 @@ def test_a_kind_that_cannot_be_is_refused(survey):
         imputer(checkboxes="drop").fit(survey[0])
 
 
+@pytest.mark.slow
 def test_a_column_that_is_named_is_judged(survey):
     table, _, _ = survey
     model, _ = fitted(table, mm_columns=[*MM, "works"])
@@ -181,6 +186,7 @@ def test_new_rows_are_read_as_fit_understood_them(survey, model):
         model.set_params(unseen="error")
 
 
+@pytest.mark.slow
 def test_draws_leave_boxes_alone(survey, model):
     table, _, _ = survey
     for drawn in model.sample(table.iloc[:50], 2):
@@ -206,6 +212,7 @@ def test_joint_false_imputes_everything(survey):
     assert model.transform(with_pool(survey[0])).notna().all(axis=None)
 
 
+@pytest.mark.slow
 def test_a_box_says_something_of_other_cells():
     """Who is not ticked as a driver has nothing to say of a car."""
     rng = np.random.default_rng(0)
@@ -231,6 +238,7 @@ def test_a_box_says_something_of_other_cells():
         model.explain(table, (int(np.flatnonzero(~drives)[0]), "drives"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rule", "ticked"),
     [
@@ -269,6 +277,7 @@ def test_a_box_that_was_lost_is_filled_where_a_tick_is_expected():
     assert (after[20:].notna() == eats[20:]).all()
 
 
+@pytest.mark.slow
 def test_boxes_can_come_out_in_words(survey):
     table, _, _ = survey
     model, _ = fitted(table, mm_output="category", mm_label="No", mm_fill={"works": 0})
@@ -279,6 +288,7 @@ def test_boxes_can_come_out_in_words(survey):
     assert (after["consent_meaningful"] == table["consent"].isna()).all()
 
 
+@pytest.mark.slow
 def test_auto_does_not_judge_boxes(survey):
     found = {record["column"]: record for record in find_mm_columns(survey[0])}
     assert {found[box]["reason"] for box in BOXES} == {"a checkbox: empty is not ticked"}
@@ -289,6 +299,7 @@ def test_auto_does_not_judge_boxes(survey):
     assert not any("could not judge" in text for text in warned)
 
 
+@pytest.mark.slow
 def test_polars_and_arrays_have_boxes_too(survey):
     table = pl.from_pandas(survey[0])
     model, _ = fitted(table)
@@ -302,6 +313,7 @@ def test_polars_and_arrays_have_boxes_too(survey):
 # Columns with hardly a value
 
 
+@pytest.mark.slow
 def test_a_column_with_hardly_a_value_is_kept_and_said(survey):
     table, lost, unmarried = survey
     table = with_pool(table)
@@ -316,6 +328,7 @@ def test_a_column_with_hardly_a_value_is_kept_and_said(survey):
     assert calls[lost].mean() < 0.3
 
 
+@pytest.mark.slow
 def test_each_remedy_for_it_changes_the_answer(survey):
     table = with_pool(survey[0])
     doubt = next(text for text in fitted(table)[1] if "too few observed" in text)
@@ -329,12 +342,14 @@ def test_each_remedy_for_it_changes_the_answer(survey):
     assert not any("too few observed" in text for text in warned)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_observed", [19, 20])
 def test_twenty_values_are_enough(survey, n_observed):
     model, _ = fitted(with_pool(survey[0], n_observed))
     assert (kinds_of(model)["pool"] == "pass-through") == (n_observed < 20)
 
 
+@pytest.mark.slow
 def test_what_you_say_of_it_goes_first(survey):
     table = with_pool(survey[0])
     by_rule, _ = fitted(table, rules={"pool": "age > 30"})
@@ -349,6 +364,7 @@ def test_small_tables_are_filled_as_before():
     assert imputer(mm_columns=[]).fit_transform(table).notna().all(axis=None)
 
 
+@pytest.mark.slow
 def test_auto_carries_it_along(survey):
     model, warned = fitted(with_pool(survey[0]), mm_columns="auto")
     assert model.mm_columns_ == MM
@@ -359,6 +375,7 @@ def test_auto_carries_it_along(survey):
 # A first look, and the command line
 
 
+@pytest.mark.slow
 def test_a_first_look_says_the_same(survey):
     table = with_pool(survey[0])
     _, warned = fitted(table)
@@ -378,6 +395,7 @@ def run(*arguments):
     return end.value.code
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("always::diffjoint.errors.DataWarning")
 def test_the_command_that_inspect_suggests_keeps_them(survey, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -402,7 +420,7 @@ def test_the_command_that_inspect_suggests_keeps_them(survey, tmp_path, capsys, 
     before, after = pd.read_csv("survey.csv", dtype=str), pd.read_csv("survey_completed.csv", dtype=str)  # fmt: skip
     kept = [*BOXES, "pool"]
     pd.testing.assert_frame_equal(before[kept], after[kept])
-    assert "taken for not ticked, and kept" in (tmp_path / "survey_report.html").read_text()
+    assert "treated as not ticked, and kept" in (tmp_path / "survey_report.html").read_text()
     assert run("transform", "model", "survey.csv", "again.csv") == 0
     pd.testing.assert_frame_equal(pd.read_csv("again.csv", dtype=str), after)
     assert "--checkboxes fill" in " ".join(capsys.readouterr().err.split())
@@ -410,6 +428,7 @@ def test_the_command_that_inspect_suggests_keeps_them(survey, tmp_path, capsys, 
     assert pd.read_csv("survey_completed.csv")[kept].notna().all(axis=None)
 
 
+@pytest.mark.slow
 def test_a_self_check_hides_no_box(survey, model):
     check = model.self_check(survey[0])
     assert check.values["column"].tolist() == ["age", "income", "married", "spouse_age"]

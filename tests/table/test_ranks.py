@@ -57,6 +57,7 @@ def test_encoding_by_rank_and_decoding_give_the_values_back(survey):
     np.testing.assert_allclose(back[there], values[there], rtol=1e-4)
 
 
+@pytest.mark.slow
 def test_drawn_incomes_are_none_or_like_those_observed():
     """Scaled numbers would be drawn below zero, and hardly ever exactly zero."""
     income = incomes(600)

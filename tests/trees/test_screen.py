@@ -82,6 +82,7 @@ def test_columns_in_another_order_are_seen_alike():
     )
 
 
+@pytest.mark.slow
 def test_a_column_is_never_its_own_input():
     values, n_levels = gated(skipped=range(60))
     screen = open_screen(values, n_levels)

@@ -130,6 +130,7 @@ def test_arrays_hold_all_that_is_expected():
     assert expectation_from({}, expectation.space) is None
 
 
+@pytest.mark.slow
 @FLAT_COLUMNS
 def test_values_come_close_to_what_can_be_known_of_the_network():
     world = bayesian_network(6_000, 3_000, mechanism="mcar", loss_rate=0.3, seed=3)
@@ -142,6 +143,7 @@ def test_values_come_close_to_what_can_be_known_of_the_network():
     assert np.sqrt((error**2).mean()) < 0.99 * np.sqrt((mean_error**2).mean())
 
 
+@pytest.mark.slow
 def test_draws_know_what_is_observed():
     """Amortised draws of y follow x, and spread as y does about it."""
     frame = lines(1_500)
@@ -178,6 +180,7 @@ def test_noise_in_a_small_table_is_not_learnt():
     assert np.abs(values[:40, 0] - np.nanmean(observation.values[:, 0])).mean() < 0.35
 
 
+@pytest.mark.slow
 def test_cells_that_are_missing_together_are_drawn_together():
     rng = np.random.default_rng(0)
     a = rng.normal(size=2_000)

@@ -27,6 +27,7 @@ def around_mean(table):
     return imputer.fit(table)
 
 
+@pytest.mark.slow
 def test_the_mask_is_ours_whoever_gives_the_values(table, around_mean):
     own = SelectiveImputer(SEARCHED, **TINY, random_state=0).fit(table)
     pd.testing.assert_frame_equal(around_mean.predict_mm(table), own.predict_mm(table))
@@ -152,6 +153,7 @@ def test_cells_come_from_the_other_tool_but_for_meaningful_ones(table, around_me
     pd.testing.assert_frame_equal(keep_na(table, filled, kept), out)
 
 
+@pytest.mark.slow
 def test_without_a_mask_cells_are_called_as_auto_does():
     table = household_survey(600).observed_table[["age", "married", "spouse_age"]]
     filled = SelectiveImputer([], imputer=SimpleImputer()).fit_transform(table)

@@ -1,4 +1,4 @@
-"""Meaningful cells put back after another tool has filled them."""
+"""Put meaningful cells back into a table that another tool has completed."""
 
 from typing import Any
 from warnings import warn
@@ -24,27 +24,27 @@ from diffjoint.table import (
 )
 
 CLOSE = 1e-5
-"""Relative difference up to which an observed number counts as unchanged."""
+"""Largest relative difference at which an observed number counts as unchanged."""
 
 
 def keep_na(X: Any, completed: Any, meaningful: Any = None) -> Any:
-    """Take from a completed table what was lost, and keep what is meaningful as NA.
+    """Fill lost cells from a table completed by any tool, and keep meaningful cells as NA.
 
     Parameters
     ----------
     X : pandas or polars DataFrame, or array of shape (n_rows, n_columns)
-        The table before it was completed.
+        Table before it was completed.
     completed : table or array of the same rows and columns
-        The same after any other tool.
+        The same table after another tool has completed it.
     meaningful : bool table, Imputation or fitted SelectiveImputer, optional
-        Which cells to keep: True at meaningful ones, or who says so. None: columns are found and
-        cells called as ``SelectiveImputer("auto")`` does.
+        Cells to keep as NA: True where meaningful, or a result or imputer that says so. If not
+        given, columns are found and cells called as by ``SelectiveImputer("auto")``.
 
     Returns
     -------
     table
-        Of X's container, dtypes, index and column order. Observed cells are X's own. Numbers are
-        rounded where X's column holds whole numbers.
+        Same container, dtypes, index and column order as X. Observed cells are those of X. Numbers
+        are rounded where the column of X holds whole numbers.
 
     Examples
     --------
@@ -82,7 +82,7 @@ def keep_na(X: Any, completed: Any, meaningful: Any = None) -> Any:
 
 
 def _kept(X: Any, table: Table, meaningful: Any) -> Mask:
-    """Which cells are meaningful, in the table's shape."""
+    """Return the meaningful cells as a mask of the table's shape."""
     if meaningful is None:
         meaningful = SelectiveImputer("auto", imputer=SimpleImputer(), random_state=0).fit(X)
     if isinstance(meaningful, SelectiveImputer):
@@ -93,7 +93,10 @@ def _kept(X: Any, table: Table, meaningful: Any) -> Mask:
 
 
 def _places(table: Table, other: Table) -> list[int]:
-    """Where each of X's columns stands in the completed table: by name, or in an array by place."""
+    """Return the position of each column of X in the completed table, matched by name.
+
+    The columns of arrays are matched by position.
+    """
     if other.n_rows != table.n_rows:
         raise InputError(
             f"completed must have X's rows ({table.n_rows:,}); it has {other.n_rows:,}. Pass a "
@@ -125,7 +128,7 @@ def _place(table: Table, other: Table, position: int) -> int:
 
 
 def _check_index(table: Table, other: Table) -> None:
-    """Two pandas tables must agree on which row is which."""
+    """Raise an error if both are pandas tables and their indexes differ."""
     ours, theirs = table.frame.to_native(), other.frame.to_native()
     have_both = isinstance(ours, pd.DataFrame) and isinstance(theirs, pd.DataFrame)
     if table.is_array or other.is_array or not have_both or theirs.index.equals(ours.index):
@@ -140,7 +143,7 @@ def _check_index(table: Table, other: Table) -> None:
 def _filled(
     series: nw.Series[Any], source: nw.Series[Any], rows: NDArray[np.intp], name: str
 ) -> nw.Series[Any]:
-    """A column with cells of another put in, in its own dtype."""
+    """Return a column with cells taken from another column, in its own dtype."""
     if not len(rows):
         return series
     if is_date(series):
@@ -155,7 +158,7 @@ def _filled(
 
 
 def _as_held(cell: Any, series: nw.Series[Any]) -> Any:
-    """A cell as the column's dtype takes it."""
+    """Convert a cell to the column's dtype."""
     dtype = series.dtype
     if dtype == nw.Boolean:
         if float(cell) not in (0.0, 1.0):
@@ -171,7 +174,7 @@ def _as_held(cell: Any, series: nw.Series[Any]) -> Any:
 
 
 def _n_changed(series: nw.Series[Any], source: nw.Series[Any], rows: NDArray[np.intp]) -> int:
-    """Observed cells that another tool has not left as they were."""
+    """Count the observed cells that the other tool has changed."""
     if series.dtype.is_numeric() and source.dtype.is_numeric():
         before = series.to_numpy()[rows].astype(np.float64)
         after = source.to_numpy()[rows].astype(np.float64)

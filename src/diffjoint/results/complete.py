@@ -1,4 +1,4 @@
-"""Put what was inferred into the table: lost cells filled, meaningful ones as asked."""
+"""Build the completed table: fill lost cells, and mark meaningful ones as ``mm_output`` says."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -32,14 +32,14 @@ def complete(
     mm_label: str,
     constants: Mapping[int, Any] = MappingProxyType({}),
 ) -> Any:
-    """The table with its gaps filled or kept; nothing else is touched.
+    """Return the table with its missing cells filled or kept; observed cells stay as they are.
 
     Parameters
     ----------
     values, meaningful, gaps : arrays of shape (n_rows, n_modelled)
-        Coded values, calls, and which cells are to be filled or kept at all.
+        Coded values, calls, and the missing cells, which are the only ones that are written to.
     constants : mapping
-        What meaningful cells of some columns get, by position among the modelled ones.
+        Values for the meaningful cells of some columns, by position among the modelled columns.
     """
     schema = space.schema
     labelled, indicated = _mm_places(space, mm_output)
@@ -69,13 +69,13 @@ def complete(
 
 
 def indicator_names(space: JointSpace, mm_output: MMOutput) -> list[str]:
-    """Columns that ``mm_output`` adds."""
+    """Return the names of the columns that ``mm_output`` adds."""
     _, indicated = _mm_places(space, mm_output)
     return [f"{space.schema.modelled[j].name}_meaningful" for j in indicated]
 
 
 def check_output(space: JointSpace, mm_output: MMOutput, mm_label: str) -> None:
-    """Raise if the output asked for would clash with what the table holds."""
+    """Raise an error if ``mm_output`` or ``mm_label`` clashes with a column or level of X."""
     for j in _mm_places(space, mm_output)[0]:
         column = space.schema.modelled[j]
         if mm_label in column.levels:
@@ -94,15 +94,15 @@ def check_output(space: JointSpace, mm_output: MMOutput, mm_label: str) -> None:
             )
 
 
-def spread(cells: Values | Mask, table: Table, schema: Schema) -> Any:
-    """Cells of the modelled columns in the shape of the whole table; zero elsewhere."""
+def in_table_shape(cells: Values | Mask, table: Table, schema: Schema) -> Any:
+    """Widen an array over the modelled columns to all columns of the table; zero elsewhere."""
     whole = np.zeros((table.n_rows, table.n_columns), dtype=cells.dtype)
     whole[:, schema.modelled_positions] = cells
     return whole
 
 
 def _mm_places(space: JointSpace, mm_output: MMOutput) -> tuple[list[int], list[int]]:
-    """Columns whose meaningful cells get a level, and those that get an indicator."""
+    """Return the columns whose meaningful cells get a level, and those that get an indicator."""
     if mm_output == "na":
         return [], []
     columns, kept = space.schema.modelled, space.can_be_meaningful

@@ -1,4 +1,4 @@
-"""Constants for meaningful cells, such as no pack years for those who never smoked."""
+"""Read ``mm_fill``: constants for meaningful cells, such as 0 pack years for non-smokers."""
 
 from numbers import Real
 from typing import Any
@@ -16,20 +16,20 @@ EXAMPLE = "{'pack_years': 0}"
 def read_constants(
     mm_fill: Any, table: Table, space: JointSpace, *, were_found: bool
 ) -> dict[int, Any]:
-    """What meaningful cells get, by position among the modelled columns, checked.
+    """Check ``mm_fill`` and return its values by position among the modelled columns.
 
     Parameters
     ----------
     mm_fill : mapping or None
         Column labels to values.
     were_found : bool
-        Whether the searched columns were found rather than named: then a column that was not
-        found has no meaningful cell, and its constant waits in vain.
+        Whether the searched columns were found rather than named. A constant for a column that
+        was not found is then ignored instead of refused.
 
     Returns
     -------
     dict
-        Numbers and dates coded, levels as they are.
+        Coded numbers and dates; levels as they are.
     """
     if mm_fill is None:
         return {}
@@ -77,7 +77,7 @@ def _constant(column: Column, series: nw.Series[Any], label: Any, value: Any) ->
 
 
 def _level(column: Column, where: str, value: Any) -> Any:
-    """A value of the type that the column's levels have; it need not be one of them."""
+    """Return a level of the same type as the column's levels; it may be a new one."""
     kinds = {_type(level) for level in column.levels}
     plain = value.item() if isinstance(value, np.generic) else value
     if _type(plain) in kinds:
