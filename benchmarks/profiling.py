@@ -16,8 +16,8 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+from benchmarks.imputers import new_imputer
 from benchmarks.pages import show_in, write
-from diffjoint import SelectiveImputer
 from diffjoint.simulate import WORLDS, make_world
 
 RESULTS = Path(__file__).parent / "results" / "profile.md"
@@ -38,7 +38,7 @@ PHASES = {
 def profile(world_name: str, rows: int | None, n_draws: int, **settings: Any) -> pstats.Stats:
     """Fit, transform and draw under a profiler."""
     world = make_world(world_name, rows=rows, mechanism="mcar", loss_rate=0.1, seed=0)
-    imputer = SelectiveImputer(
+    imputer = new_imputer(
         world.mm_columns,
         column_kinds=world.column_kinds,
         random_state=0,

@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from diffjoint import SelectiveImputer, _memory
+from diffjoint import Diffusion, SelectiveImputer, _memory
 from diffjoint._memory import check_room, resident, rows_within
 from diffjoint.cli import main
 from diffjoint.errors import InputError
@@ -64,7 +64,7 @@ def survey_file(tmp_path, survey):
 
 
 def saved(table, path):
-    SelectiveImputer(MM, max_epochs=1, random_state=0).fit(table).save(path)
+    SelectiveImputer(MM, diffusion=Diffusion(max_epochs=1), random_state=0).fit(table).save(path)
 
 
 def run(*arguments):

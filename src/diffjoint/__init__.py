@@ -12,10 +12,12 @@ if TYPE_CHECKING:
     from diffjoint.io.decisions import read_decisions
     from diffjoint.report import Report
     from diffjoint.results.self_check import SelfCheck
+    from diffjoint.settings import Diffusion
 
     __version__: str
 
 __all__ = [
+    "Diffusion",
     "Imputation",
     "Pooled",
     "Report",
@@ -30,6 +32,7 @@ __all__ = [
     "read_decisions",
 ]
 _HOMES = {
+    "Diffusion": "settings",
     "Imputation": "imputer",
     "Pooled": "analysis.pooling",
     "Report": "report",

@@ -68,9 +68,7 @@ from diffjoint.settings import (
     DEFAULT_MEMORY_LIMIT,
     DEFAULT_PRESET,
     DETECTOR_NAMES,
-    Fusion,
-    IntegerSummary,
-    Sampler,
+    Diffusion,
     Settings,
     check_choice,
     check_whole,
@@ -169,8 +167,8 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         back to the nearest, whole numbers rounded, numbers kept within what was observed or
         ``bounds``. Such an imputer can neither :meth:`sample` nor be saved.
     preset : {"fast", "balanced", "paper"}
-        Where settings that are left at None come from. ``n_boosters`` and ``width`` are then fitted
-        to the table; ``settings_`` has them all.
+        Where settings that are left at None come from. ``n_boosters`` and the denoiser's width are
+        then fitted to the table; ``settings_`` has them all.
     detector : {"evidence", "paper"}
         How meaningful cells are told from lost ones: by who is missing beside whom, or by how
         much drawn values disagree, as in the paper.
@@ -215,41 +213,17 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     bounds : dict, optional
         Lowest and highest value to fill in, by column label, such as ``{"age": (0, 120)}``; None
         leaves a side open. They hold for imputed values and draws, in place of the observed range.
-    sampler : {"amortised", "inpaint"}, optional
-        A denoiser that is told what is observed, beside boosted trees for the values to fill in;
-        or the paper's, whose draws say what to fill in. If not given: as ``preset`` has it, or the
-        paper's for ``detector="paper"``, which decides by it.
+    diffusion : Diffusion, optional
+        Settings of the diffusion model, such as ``Diffusion(width=64)``; see
+        :class:`diffjoint.Diffusion`.
     n_boosters : int, optional
-        Boosted models of each column whose mean is filled in; for ``sampler="amortised"``. If not
-        given: three for tables of fewer than 5,000 rows, otherwise as ``preset`` has it.
-    n_steps : int, optional
-        Noise levels.
-    n_iterations, n_draws, n_inpaint_repeats : int, optional
-        Passes, draws per row, and walks per noise level; for ``sampler="inpaint"``.
-    width, batch_size, learning_rate, max_epochs, patience : optional
-        The denoiser and its training. The default's width is fitted to the table, see
-        ``settings_``.
-    scheduler_patience, warm_start : optional
-        Learning rate cuts, and whether a pass goes on from the last one's denoiser; for
-        ``sampler="inpaint"``.
-    log_sigma_mean, log_sigma_std, sigma_data, sigma_min, sigma_max, rho : float, optional
-        The noise.
-    fusion : {"or", "and", "uncertainty", "vote"}, optional
-        How the two signs of a meaningful cell decide together; for ``detector="paper"``.
-    joint : bool, optional
-        False: model the values alone and impute everything (DiffPuter).
-    integer_summary : {"mean", "mode"}, optional
-        How draws of integer columns become one value; for ``sampler="inpaint"``.
-    device : str
-        "auto" (CUDA where there is one), "cpu", "cuda" or any name torch knows.
+        Boosted models of each column whose mean is filled in. If not given: three for tables of
+        fewer than 5,000 rows, otherwise as ``preset`` has it.
     n_threads : int, optional
         Threads that torch and the boosted trees may use; None leaves what is set. Tables of 12
         columns and more and fewer than 30,000 rows are learnt by as many processes instead.
     memory_limit : int or str
         Memory for draws, such as "500MB". The result does not depend on it.
-    checkpoint : path, optional
-        A folder to save each pass in, and to go on from after an interruption. For
-        ``sampler="inpaint"``; the default makes no passes.
     callback : callable, optional
         Called with the imputer after each pass, or once if there are none; it can already
         transform.
@@ -295,7 +269,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     ...     "spouse_age": np.where(married, rng.integers(20, 80, 200), np.nan),
     ... })
     >>> survey.loc[:29, "age"] = np.nan
-    >>> imputer = SelectiveImputer(["spouse_age"], max_epochs=2, random_state=0)
+    >>> imputer = SelectiveImputer(["spouse_age"], random_state=0)
     >>> completed = imputer.fit_transform(survey)
     >>> int(completed["age"].isna().sum()), completed.shape
     (0, (200, 3))
@@ -325,32 +299,10 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         mm_label: str = "not applicable",
         mm_fill: Mapping[Any, Any] | None = None,
         bounds: Mapping[Any, Any] | None = None,
-        sampler: Sampler | None = None,
+        diffusion: Diffusion | None = None,
         n_boosters: int | None = None,
-        n_iterations: int | None = None,
-        n_draws: int | None = None,
-        n_steps: int | None = None,
-        n_inpaint_repeats: int | None = None,
-        width: int | None = None,
-        batch_size: int | None = None,
-        learning_rate: float | None = None,
-        max_epochs: int | None = None,
-        patience: int | None = None,
-        scheduler_patience: int | None = None,
-        warm_start: bool | None = None,
-        log_sigma_mean: float | None = None,
-        log_sigma_std: float | None = None,
-        sigma_data: float | None = None,
-        sigma_min: float | None = None,
-        sigma_max: float | None = None,
-        rho: float | None = None,
-        fusion: Fusion | None = None,
-        joint: bool | None = None,
-        integer_summary: IntegerSummary | None = None,
-        device: str = "auto",
         n_threads: int | None = None,
         memory_limit: int | str = DEFAULT_MEMORY_LIMIT,
-        checkpoint: str | os.PathLike[str] | None = None,
         callback: Callable[["SelectiveImputer"], object] | None = None,
         verbose: bool = False,
         random_state: int | np.random.RandomState | None = None,
@@ -371,35 +323,37 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.mm_label = mm_label
         self.mm_fill = mm_fill
         self.bounds = bounds
-        self.sampler = sampler
+        self.diffusion = diffusion
         self.n_boosters = n_boosters
-        self.n_iterations = n_iterations
-        self.n_draws = n_draws
-        self.n_steps = n_steps
-        self.n_inpaint_repeats = n_inpaint_repeats
-        self.width = width
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.max_epochs = max_epochs
-        self.patience = patience
-        self.scheduler_patience = scheduler_patience
-        self.warm_start = warm_start
-        self.log_sigma_mean = log_sigma_mean
-        self.log_sigma_std = log_sigma_std
-        self.sigma_data = sigma_data
-        self.sigma_min = sigma_min
-        self.sigma_max = sigma_max
-        self.rho = rho
-        self.fusion = fusion
-        self.joint = joint
-        self.integer_summary = integer_summary
-        self.device = device
         self.n_threads = n_threads
         self.memory_limit = memory_limit
-        self.checkpoint = checkpoint
         self.callback = callback
         self.verbose = verbose
         self.random_state = random_state
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; ``diffusion__width=64`` sets one of the diffusion model's.
+
+        Parameters
+        ----------
+        **params
+            By name. Where ``diffusion`` is None, a ``Diffusion`` is made.
+
+        Returns
+        -------
+        self
+        """
+        prefix = "diffusion__"
+        inner = {n.removeprefix(prefix): v for n, v in params.items() if n.startswith(prefix)}
+        super().set_params(**{n: v for n, v in params.items() if not n.startswith(prefix)})
+        if inner:
+            self.diffusion = (self.diffusion or Diffusion()).with_params(**inner)
+        return self
+
+    @property
+    def _diffusion(self) -> Diffusion:
+        """Settings of the diffusion model, given or not."""
+        return self.diffusion or Diffusion()
 
     def fit(
         self, X: Any, y: Any = None, *, known_meaningful: Any = None, known_lost: Any = None
@@ -549,7 +503,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         --------
         >>> import pandas as pd
         >>> table = pd.DataFrame({"a": [1.5, None, 2.5, 2.0], "b": ["x", "y", None, "x"]})
-        >>> imputer = SelectiveImputer([], max_epochs=1, random_state=0).fit(table)
+        >>> imputer = SelectiveImputer([], random_state=0).fit(table)
         >>> imputer.report(table)
         Report('Imputation report': 0 cells kept as NA, 2 imputed, 0 to review; save it with \
 .save('report.html'))
@@ -595,7 +549,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         --------
         >>> from diffjoint.simulate import household_survey
         >>> world = household_survey(600)
-        >>> imputer = SelectiveImputer(world.mm_columns, max_epochs=1)
+        >>> imputer = SelectiveImputer(world.mm_columns, random_state=0)
         >>> survey = world.observed_table
         >>> imputer = imputer.fit(survey)
         >>> unmarried = (survey["married"] == "no") & survey["spouse_age"].isna()
@@ -644,7 +598,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         --------
         >>> from diffjoint.simulate import household_survey
         >>> survey = household_survey(300).observed_table
-        >>> imputer = SelectiveImputer([], max_epochs=1, random_state=0).fit(survey)
+        >>> imputer = SelectiveImputer([], random_state=0).fit(survey)
         >>> check = imputer.self_check(survey)
         >>> check.values.columns.tolist()[:5]
         ['column', 'kind', 'n_cells', 'measure', 'score']
@@ -791,7 +745,14 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         values = self._learn_values(observation, plan, seed, progress)
         none = np.full((0, 2), np.nan)
         return Model(
-            plan.space, plan.settings, seed, None, none, belief, values, device=self.device
+            plan.space,
+            plan.settings,
+            seed,
+            None,
+            none,
+            belief,
+            values,
+            device=self._diffusion.device,
         )
 
     def _fit_passes(self, task: "_Task", given_seed: int) -> None:
@@ -799,14 +760,14 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         from diffjoint.diffusion.engine import Passes
 
         passes = Passes(
-            self.checkpoint,
+            self._diffusion.checkpoint,
             task.identity,
             task.known.marked(task.values)[task.order],
             task.space,
             task.settings,
             seed=given_seed,
             is_seeded=self.random_state is not None,
-            device=self.device,
+            device=self._diffusion.device,
         )
         seed = passes.seed
         observation = task.observation(seed)
@@ -830,7 +791,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _prepare(self, X: Any, known_meaningful: Any, known_lost: Any) -> "_Task":
         """Everything that can be wrong is found here, before any long work."""
         settings = self._checked_settings()
-        check_device(self.device)
+        check_device(self._diffusion.device)
         table = open_table(X)
         validate_data(self, X, reset=True, skip_check_array=True)
         _check_enough_rows(table)
@@ -855,7 +816,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             settings,
             n_rows=table.n_rows,
             n_coordinates=space.n_coordinates,
-            by_hand=[name for name in settings_types() if getattr(self, name) is not None],
+            by_hand=[name for name, value in self._numbers().items() if value is not None],
         )
         check_labels(labels, coded, table, schema, space)
         check_output(space, self.mm_output, self.mm_label)
@@ -911,9 +872,9 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             raise InputError(f"mm_label must be text; got {self.mm_label!r}.")
         if self.imputer is not None:
             self._check_wrapping()
-        chosen = {name: getattr(self, name) for name in settings_types()}
+        chosen = self._numbers()
         if self.detector == "paper":
-            if self.sampler == "amortised":
+            if chosen["sampler"] == "amortised":
                 raise InputError(
                     "detector='paper' decides by the draws of sampler='inpaint'; got "
                     "sampler='amortised'. Leave sampler out, or use detector='evidence'."
@@ -923,26 +884,32 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self._say_what_is_idle(settings)
         return settings
 
+    def _numbers(self) -> dict[str, Any]:
+        """Every setting by name; None where it is left to the preset."""
+        given = {**self._diffusion.get_params(), **self.get_params(deep=False)}
+        return {name: given[name] for name in settings_types()}
+
     def _check_wrapping(self) -> None:
         """What another imputer's values cannot go with."""
         check_imputer(self.imputer)
-        for name, is_used in (
-            ("detector", self.detector != DEFAULT_DETECTOR),
-            ("checkpoint", self.checkpoint is not None),
+        checkpoint = self._diffusion.checkpoint
+        for name, value, is_used in (
+            ("detector", self.detector, self.detector != DEFAULT_DETECTOR),
+            ("checkpoint", checkpoint, checkpoint is not None),
         ):
             if is_used:
                 raise InputError(
                     f"imputer=... gives the values, so that no diffusion model is trained; "
-                    f"{name}={getattr(self, name)!r} needs one. Leave out one or the other."
+                    f"{name}={value!r} needs one. Leave out one or the other."
                 )
 
     def _say_what_is_idle(self, settings: Settings) -> None:
         if self.imputer is not None:
             usual = asdict(settings_for(self.preset))
             set_for_it = [
-                f"{name}={getattr(self, name)!r}"
-                for name in usual.keys() - {"threshold", "joint"}
-                if getattr(self, name) not in (None, usual[name])
+                f"{name}={value!r}"
+                for name, value in self._numbers().items()
+                if name not in ("threshold", "joint") and value not in (None, usual[name])
             ]
             if set_for_it:
                 warn(
@@ -953,8 +920,8 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 )
             return
         idle = [f"{name}={value!r}" for name, value in idle_settings(self.preset, settings).items()]
-        if self.checkpoint is not None and settings.is_amortised:
-            idle.append(f"checkpoint={str(self.checkpoint)!r}")
+        if self._diffusion.checkpoint is not None and settings.is_amortised:
+            idle.append(f"checkpoint={str(self._diffusion.checkpoint)!r}")
         if idle:
             other = "inpaint" if settings.is_amortised else "amortised"
             or_else = "" if self.detector == "paper" else f", or set sampler={other!r}"
@@ -1039,7 +1006,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if self.rules or self.reason_codes:
             return []
         to_fill = schema.modelled_positions[~schema.checkboxes]
-        if self.joint is not False and any(table.missing(i).any() for i in to_fill):
+        if self._diffusion.joint is not False and any(table.missing(i).any() for i in to_fill):
             warn(
                 "mm_columns is not given: every missing cell is taken for lost and will be "
                 "imputed. Name the columns in which a missing cell may be meaningful, or pass "
@@ -1095,7 +1062,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             denoiser,
             aggregated.clusters,
             belief,
-            device=self.device,
+            device=self._diffusion.device,
         )
         self._become(model, aggregated, task)
 
@@ -1151,7 +1118,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             model.belief,
             self._on_fit_rows.take(order),
             seed=model.seed,
-            device=self.device,
+            device=self._diffusion.device,
             memory_limit=parse_bytes(self.memory_limit),
             progress=progress,
         )
@@ -1160,7 +1127,7 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             denoiser=drawer.denoiser,
             shares=drawer.shares,
             belief=drawer.belief,
-            device=self.device,
+            device=self._diffusion.device,
         )
         self.history_ = drawer.history
 
@@ -1246,8 +1213,9 @@ class SelectiveImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         state = question.known.settle(inferred.state)
         candidates = self._observe(question).candidates
         band = check_band(self.review_band)
-        given = self.get_params(deep=False)
-        usual = SelectiveImputer().get_params(deep=False)
+        given = {**self.get_params(deep=False), **self._diffusion.get_params()}
+        usual = {**SelectiveImputer().get_params(deep=False), **Diffusion().get_params()}
+        del given["diffusion"]
         chosen = {name: value for name, value in given.items() if repr(value) != repr(usual[name])}
         return Findings(
             question.table,
@@ -1382,7 +1350,7 @@ def load(path: str | os.PathLike[str], *, device: str = "auto") -> SelectiveImpu
     >>> from diffjoint.simulate import household_survey
     >>> world = household_survey(300)
     >>> survey = world.observed_table
-    >>> imputer = SelectiveImputer(world.mm_columns, max_epochs=1, random_state=0)
+    >>> imputer = SelectiveImputer(world.mm_columns, random_state=0)
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "model.diffjoint"
     >>> imputer.fit(survey).save(path)
     >>> load(path).transform(survey).equals(imputer.transform(survey))
@@ -1401,7 +1369,8 @@ def load(path: str | os.PathLike[str], *, device: str = "auto") -> SelectiveImpu
 def _imputer_from(arrays: Arrays, facts: dict[str, Any], device: str) -> SelectiveImputer:
     """The imputer whose arrays and facts :meth:`SelectiveImputer.save` wrote."""
     check_device(device)
-    imputer = SelectiveImputer(**params_from(facts["params"]), device=device)
+    imputer = SelectiveImputer(**params_from(facts["params"]))
+    imputer.set_params(diffusion__device=device)
     imputer.settings_ = Settings(**facts["settings"])
     imputer.schema_ = Schema.from_json(facts["schema"])
     imputer.mm_columns_ = [label_from(label) for label in facts["mm_columns"]]
@@ -1443,7 +1412,7 @@ def understand(
     named = {j for option in ("mm_columns", "rules", "codes") for j in places.get(option, ())}
     labelled = {j for part in places.values() for j in part if j is not None}
     labelled |= set(np.flatnonzero(by_hand.any(axis=0)).tolist())
-    if imputer.joint is False:  # everything is to be imputed
+    if imputer._diffusion.joint is False:  # everything is to be imputed
         named |= set(range(table.n_columns))
     schema = infer_schema(
         without_codes,

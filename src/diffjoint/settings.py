@@ -171,6 +171,113 @@ class Settings:
         return self.sampler == "amortised"
 
 
+@dataclass(frozen=True, kw_only=True)
+class Diffusion:
+    """Settings of the diffusion model, for ``SelectiveImputer(diffusion=Diffusion(...))``.
+
+    What is left at None comes from the imputer's ``preset``. Values never change: to try others,
+    call ``imputer.set_params(diffusion__width=64)``, or search over ``diffusion__width``.
+
+    Parameters
+    ----------
+    sampler : {"amortised", "inpaint"}, optional
+        A denoiser that is told what is observed, beside boosted trees for the values to fill in;
+        or the paper's, whose draws say what to fill in. If not given: as ``preset`` has it, or the
+        paper's for ``detector="paper"``, which decides by it.
+    n_iterations, n_draws, n_inpaint_repeats : int, optional
+        Passes, draws per row, and walks per noise level; for ``sampler="inpaint"``.
+    n_steps : int, optional
+        Noise levels.
+    width : int, optional
+        Hidden width of the denoiser. The default's is fitted to the table, see ``settings_``.
+    batch_size, learning_rate, max_epochs, patience : optional
+        How the denoiser is trained.
+    scheduler_patience, warm_start : optional
+        Learning rate cuts, and whether a pass goes on from the last one's denoiser; for
+        ``sampler="inpaint"``.
+    log_sigma_mean, log_sigma_std, sigma_data, sigma_min, sigma_max, rho : float, optional
+        The noise.
+    fusion : {"or", "and", "uncertainty", "vote"}, optional
+        How the two signs of a meaningful cell decide together; for ``detector="paper"``.
+    joint : bool, optional
+        False: model the values alone and impute everything (DiffPuter).
+    integer_summary : {"mean", "mode"}, optional
+        How draws of integer columns become one value; for ``sampler="inpaint"``.
+    device : str
+        "auto" (CUDA where there is one), "cpu", "cuda" or any name torch knows.
+    checkpoint : path, optional
+        A folder to save each pass in, and to go on from after an interruption. For
+        ``sampler="inpaint"``; the default makes no passes.
+
+    Examples
+    --------
+    >>> from diffjoint import Diffusion, SelectiveImputer
+    >>> imputer = SelectiveImputer(diffusion=Diffusion(width=64))
+    >>> imputer.set_params(diffusion__max_epochs=100).diffusion
+    Diffusion(width=64, max_epochs=100)
+    """
+
+    sampler: Sampler | None = None
+    n_iterations: int | None = None
+    n_draws: int | None = None
+    n_steps: int | None = None
+    n_inpaint_repeats: int | None = None
+    width: int | None = None
+    batch_size: int | None = None
+    learning_rate: float | None = None
+    max_epochs: int | None = None
+    patience: int | None = None
+    scheduler_patience: int | None = None
+    warm_start: bool | None = None
+    log_sigma_mean: float | None = None
+    log_sigma_std: float | None = None
+    sigma_data: float | None = None
+    sigma_min: float | None = None
+    sigma_max: float | None = None
+    rho: float | None = None
+    fusion: Fusion | None = None
+    joint: bool | None = None
+    integer_summary: IntegerSummary | None = None
+    device: Any = "auto"
+    checkpoint: Any = None
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the settings by name; scikit-learn clones and searches by them."""
+        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+
+    def with_params(self, **params: Any) -> "Diffusion":
+        """Return a copy with some settings changed."""
+        unknown = [name for name in params if name not in self.get_params()]
+        if unknown:
+            raise InputError(
+                f"Diffusion has no setting {unknown[0]!r}; it has {', '.join(self.get_params())}.",
+                parameter="diffusion",
+            )
+        return dataclasses.replace(self, **params)
+
+    def __repr__(self) -> str:
+        usual = {field.name: field.default for field in dataclasses.fields(self)}
+        changed = {
+            name: value for name, value in self.get_params().items() if value is not usual[name]
+        }
+        shown = (f"{name}={value!r}" for name, value in changed.items() if value != usual[name])
+        return f"Diffusion({', '.join(shown)})"
+
+
+def estimator_params(**flat: Any) -> dict[str, Any]:
+    """Return parameters of the estimator, with those of the diffusion model in a ``Diffusion``.
+
+    Examples
+    --------
+    >>> estimator_params(n_boosters=2, width=64)
+    {'n_boosters': 2, 'diffusion': Diffusion(width=64)}
+    """
+    names = Diffusion().get_params()
+    inner = {name: value for name, value in flat.items() if name in names}
+    outer = {name: value for name, value in flat.items() if name not in names}
+    return {**outer, "diffusion": Diffusion(**inner)} if inner else outer
+
+
 PAPER = Settings()
 BALANCED_INPAINT = dataclasses.replace(
     PAPER,

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from diffjoint import SelectiveImputer, load
+from diffjoint import Diffusion, SelectiveImputer, load
 from diffjoint.diffusion.narrow_draws import _inside, _is_too_wide, _questions, _share, sharpened
 from diffjoint.diffusion.train import first_held_out
 from diffjoint.state import Draws, JointSpace, Observation
@@ -84,7 +84,9 @@ def sums():
     whole = pd.DataFrame(rng.normal(size=(3_000, 2)), columns=["a", "b"])
     whole["sum"] = whole["a"] + whole["b"]
     lost = rng.random(whole.shape) < 0.1
-    imputer = SelectiveImputer([], random_state=0, max_epochs=4, width=32, n_steps=8)
+    imputer = SelectiveImputer(
+        [], random_state=0, diffusion=Diffusion(max_epochs=4, width=32, n_steps=8)
+    )
     return whole, whole.mask(lost), imputer.fit(whole.mask(lost))
 
 

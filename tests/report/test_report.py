@@ -13,7 +13,7 @@ from diffjoint.cli import main
 from diffjoint.errors import InputError
 from diffjoint.fitting.model import Model
 from diffjoint.simulate import household_survey
-from tests.conftest import TINY, TINY_INPAINT
+from tests.conftest import TINY, TINY_INPAINT, new_imputer
 
 SEARCHED = ["spouse_age", "commute"]
 
@@ -25,7 +25,7 @@ def survey():
 
 @pytest.fixture(scope="module")
 def imputer(survey):
-    return SelectiveImputer(SEARCHED, **TINY, random_state=0, review_band=(0.05, 0.95)).fit(survey)
+    return new_imputer(SEARCHED, **TINY, random_state=0, review_band=(0.05, 0.95)).fit(survey)
 
 
 def test_it_counts_what_the_imputer_counts(imputer, survey):
@@ -85,7 +85,7 @@ def test_what_is_known_does_not_move_with_the_threshold(imputer, survey):
 def test_cells_that_wait_for_a_rules_gate_are_settled(survey):
     rules = {"spouse_age": 'married == "yes"'}
     asked = survey[["age", "married", "spouse_age"]]
-    imputer = SelectiveImputer(rules=rules, **TINY, random_state=0).fit(asked)
+    imputer = new_imputer(rules=rules, **TINY, random_state=0).fit(asked)
     summary = imputer.report().summary
     assert sum(summary.columns[2].likely) == 0
     assert summary.columns[2].n_settled_kept == summary.columns[2].n_kept
@@ -99,7 +99,7 @@ def test_every_way_of_deciding_has_a_report(survey, params):
     given = {"mm_columns": SEARCHED, **tiny, **params, "random_state": 0}
     if params.get("joint") is False:
         given["mm_columns"] = []
-    report = SelectiveImputer(**given).fit(survey).report()
+    report = new_imputer(**given).fit(survey).report()
     assert report.summary.n_missing == survey.isna().to_numpy().sum()
     assert "</html>" in report.html
     if "detector" in params:
@@ -145,7 +145,7 @@ def small(survey):
 
 
 def plain(**params):
-    return SelectiveImputer(**{"mm_columns": [], **TINY, "random_state": 0, **params})
+    return new_imputer(**{"mm_columns": [], **TINY, "random_state": 0, **params})
 
 
 @pytest.fixture(scope="module")
@@ -243,7 +243,7 @@ def test_kept_cells_that_are_marked_otherwise_are_said_to_be(imputer, survey):
 def test_an_array_has_a_report():
     X = np.random.default_rng(0).normal(size=(60, 3))
     X[:8, 0] = np.nan
-    report = SelectiveImputer([], **TINY, random_state=0).fit(X).report(X)
+    report = new_imputer([], **TINY, random_state=0).fit(X).report(X)
     assert [column.name for column in report.summary.columns] == ["x0", "x1", "x2"]
 
 

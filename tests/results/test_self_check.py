@@ -17,7 +17,7 @@ from diffjoint.results import self_check
 from diffjoint.results.verdict import alarm, on_missing, on_values, on_wrong_calls
 from diffjoint.results.wrong_calls import find_wrong_calls, gone_together
 from diffjoint.simulate import household_survey
-from tests.conftest import TINY, TINY_INPAINT
+from tests.conftest import TINY, TINY_INPAINT, new_imputer
 
 
 def table_of(n, seed=0):
@@ -42,7 +42,7 @@ def table_of(n, seed=0):
 @pytest.fixture(scope="module")
 def checked():
     table = table_of(500)
-    imputer = SelectiveImputer(["spouse"], imputer=None, **TINY, random_state=0).fit(table)
+    imputer = new_imputer(["spouse"], imputer=None, **TINY, random_state=0).fit(table)
     return imputer, table, imputer.self_check(table)
 
 
@@ -438,7 +438,7 @@ def test_a_check_is_plain_data(checked):
 
 def test_the_papers_sampler_is_refused_in_words(checked):
     table = checked[1][["x", "noise"]]
-    imputer = SelectiveImputer([], **{**TINY_INPAINT, "n_iterations": 1}).fit(table)
+    imputer = new_imputer([], **{**TINY_INPAINT, "n_iterations": 1}).fit(table)
     with pytest.raises(InputError, match="sampler='inpaint'"):
         imputer.self_check(table)
 

@@ -51,7 +51,7 @@ from diffjoint.io.files import (
 )
 from diffjoint.knowledge.reason_codes import read_reasons, searched_by_codes
 from diffjoint.results.self_check import SelfCheck
-from diffjoint.settings import NA_VALUES, parse_bytes
+from diffjoint.settings import NA_VALUES, estimator_params, parse_bytes
 from diffjoint.table import Schema, open_table
 from diffjoint.trees import MANY_ROWS, MOST_AT_ONCE
 
@@ -162,8 +162,7 @@ def fitted(
             **file.kinds,
             **dict(split_pair("--kind", text) for text in kinds or []),
         },
-        **dict(parse_setting(text) for text in settings or []),
-        **params,
+        **estimator_params(**dict(parse_setting(text) for text in settings or []), **params),
     )
     show_schema(imputer, file, known, quiet)
     show_codes(file, quiet)

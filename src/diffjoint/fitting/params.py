@@ -5,10 +5,13 @@ from datetime import date
 from numbers import Integral
 from typing import Any
 
+from diffjoint.settings import Diffusion
+
 MAPPINGS = ("bounds", "column_kinds", "loss_rate", "mm_fill", "reason_codes", "rules")
 """Parameters by column label; labels need not be text."""
-OF_THE_PROCESS = {"callback", "checkpoint", "device", "n_threads", "verbose"}
-"""Parameters that say nothing of what was learnt."""
+OF_THE_PROCESS = {"callback", "n_threads", "verbose"}
+OF_THE_RUN = {"checkpoint", "device"}
+"""Parameters, and settings of the diffusion model, that say nothing of what was learnt."""
 
 
 def plain_params(params: Mapping[str, Any]) -> dict[str, Any]:
@@ -18,6 +21,9 @@ def plain_params(params: Mapping[str, Any]) -> dict[str, Any]:
         plain["mm_columns"] = list(plain["mm_columns"])
     for name in MAPPINGS:
         plain[name] = _pairs(plain[name])
+    if plain["diffusion"] is not None:
+        settings = plain["diffusion"].get_params()
+        plain["diffusion"] = {n: v for n, v in settings.items() if n not in OF_THE_RUN}
     if not isinstance(plain["random_state"], Integral):
         plain["random_state"] = None
     return plain
@@ -30,6 +36,8 @@ def params_from(plain: Mapping[str, Any]) -> dict[str, Any]:
         params["mm_columns"] = [label_from(label) for label in params["mm_columns"]]
     for name in MAPPINGS:
         params[name] = _mapping(params.get(name))
+    if params["diffusion"] is not None:
+        params["diffusion"] = Diffusion(**params["diffusion"])
     if params["review_band"] is not None:
         params["review_band"] = tuple(params["review_band"])
     return params
