@@ -99,7 +99,7 @@ def test_a_file_that_cannot_be_written_is_found_out_before_training(fitted, tmp_
 def test_a_saved_model_holds_no_tensor(survey, saved):
     """What was trained is kept as plain arrays, which load and copy without torch."""
     for imputer in (saved[0], load(saved[1])):
-        assert {type(array) for array in imputer._model.denoiser.values()} == {np.ndarray}
+        assert {type(array) for array in imputer._fitted.model.denoiser.values()} == {np.ndarray}
 
 
 @pytest.mark.filterwarnings("ignore::diffjoint.errors.DataWarning")

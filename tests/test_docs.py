@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 from benchmarks.published import published
 from benchmarks.tables import FULL, TABLES, downstream_tables, method_comparison, real_tables
-from benchmarks.tables.grid import fit_evidence
+from benchmarks.tables.grid import gather
 from mkdocs.commands.build import build
 from mkdocs.config import load_config
 
@@ -176,7 +176,7 @@ def test_what_the_default_completes_is_worth_the_true_table(target, ratio):
     """Downstream macro-F1: no lower than the paper's, within two points of the true table's."""
     get = downstream_tables.downstream_score(target, "macro_f1")
     ours, true = (
-        fit_evidence(FULL.network(method, "mcar", at), get, cells.RESULTS).mean
+        gather(FULL.network(method, "mcar", at), get, cells.RESULTS).mean
         for method, at in (("diffjoint", ratio), (cells.TRUTH, 10))
     )
     where = {"method": "diffjoint_paper", "target": target, "ratio": ratio}

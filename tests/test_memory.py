@@ -6,9 +6,9 @@ from diffjoint import Diffusion, SelectiveImputer, _memory
 from diffjoint._memory import check_room, resident, rows_within
 from diffjoint.cli import main
 from diffjoint.errors import InputError
-from diffjoint.imputer import impute_blocks, learn_only
 from diffjoint.io import text
 from diffjoint.simulate import household_survey
+from diffjoint.steps import impute_blocks, learn_only
 from tests.conftest import FEW_CELLS
 
 pytestmark = FEW_CELLS

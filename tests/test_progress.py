@@ -97,7 +97,7 @@ def test_the_bar_shows_phase_loss_and_time_left():
 
 def test_the_work_announced_is_the_work_done(survey, monkeypatch):
     listener = Listener()
-    monkeypatch.setattr("diffjoint.imputer.Silence", lambda: listener)
+    monkeypatch.setattr("diffjoint.fitting.running.Silence", lambda: listener)
     imputer = new_imputer(["age"], **TINY, random_state=0).fit(survey)
     assert listener.phases == ["who is missing beside whom", "what lost cells held"]
     assert listener.done == sum(listener.totals)
@@ -124,10 +124,10 @@ def gated(together):
 def test_masks_learnt_in_turn_are_announced_where_that_is_work(sampler, together, monkeypatch):
     """Where cells get lost together, one number decides on a row, and nothing is learnt for it."""
     listener, table = Listener(), gated(together)
-    monkeypatch.setattr("diffjoint.imputer.Silence", lambda: listener)
+    monkeypatch.setattr("diffjoint.fitting.running.Silence", lambda: listener)
     options = TINY if sampler == "amortised" else TINY_INPAINT
     imputer = new_imputer(["a", "b"], **options, random_state=0).fit(table)
-    assert imputer._model.belief.evidence.leans_on_values == together
+    assert imputer._fitted.model.belief.evidence.leans_on_values == together
     assert listener.done == pytest.approx(sum(listener.totals))
     in_turn = "which cells are skipped together"
     assert (in_turn in listener.phases) == (sampler == "inpaint" and not together)
@@ -139,7 +139,7 @@ def test_masks_learnt_in_turn_are_announced_where_that_is_work(sampler, together
 def test_training_for_a_saved_model_is_announced(survey, tmp_path, monkeypatch):
     imputer = new_imputer(["age"], **TINY, random_state=0).fit(survey)
     listener = Listener()
-    monkeypatch.setattr("diffjoint.imputer.Silence", lambda: listener)
+    monkeypatch.setattr("diffjoint.fitting.running.Silence", lambda: listener)
     imputer.save(tmp_path / "without")
     assert listener.phases == []
     imputer.save(tmp_path / "with", draws=True)
@@ -149,7 +149,7 @@ def test_training_for_a_saved_model_is_announced(survey, tmp_path, monkeypatch):
 
 def test_the_papers_passes_are_announced_each(survey, monkeypatch):
     listener = Listener()
-    monkeypatch.setattr("diffjoint.imputer.Silence", lambda: listener)
+    monkeypatch.setattr("diffjoint.fitting.running.Silence", lambda: listener)
     new_imputer(["age"], **TINY_INPAINT, random_state=0).fit(survey)
     assert listener.phases == [
         "who is missing beside whom",

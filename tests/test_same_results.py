@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from benchmarks import same_results
 from benchmarks.fixed.fingerprints import fingerprint
 from benchmarks.fixed.results import without_words
 
+from benchmarks import same_results
 from diffjoint import SelectiveImputer
 from diffjoint.simulate import DATA_SETTING
 

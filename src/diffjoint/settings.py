@@ -5,19 +5,15 @@ loaded for it.
 """
 
 import dataclasses
-import math
-import numbers
 from collections.abc import Collection
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Literal, get_args, get_type_hints
 
-from diffjoint.errors import InputError
+from diffjoint._checks import SETTINGS, check, check_all, n_bytes
+from diffjoint._types import DetectorName, Fusion, IntegerSummary, Sampler
+from diffjoint.errors import InputError, option
 
-Fusion = Literal["or", "and", "uncertainty", "vote"]
-IntegerSummary = Literal["mean", "mode"]
-Sampler = Literal["amortised", "inpaint"]
-DetectorName = Literal["evidence", "paper"]
 LogisticName = Literal["mcar", "mar", "mnar"]
 LifeName = Literal["own-rates", "break-off", "blocks", "propensity", "survey"]
 MechanismName = Literal[LogisticName, LifeName]
@@ -25,41 +21,6 @@ MechanismName = Literal[LogisticName, LifeName]
 DETECTOR_NAMES: tuple[str, ...] = get_args(DetectorName)
 MECHANISM_NAMES: tuple[str, ...] = get_args(MechanismName)
 """The name of every way to tell cells apart, and of every way to lose them."""
-
-
-_AT_LEAST = {
-    "n_boosters": 1,
-    "n_iterations": 1,
-    "n_draws": 1,
-    "n_steps": 2,
-    "n_inpaint_repeats": 1,
-    "width": 4,
-    "batch_size": 1,
-    "max_epochs": 1,
-    "patience": 1,
-}
-_POSITIVE = ("learning_rate", "log_sigma_std", "sigma_data", "sigma_min", "sigma_max", "rho")
-
-
-def check_choice(name: str, value: object, choices: tuple[Any, ...]) -> None:
-    """Raise unless ``value`` is one of ``choices``."""
-    if value not in choices:
-        listed = ", ".join(repr(choice) for choice in choices)
-        raise InputError(f"{name} must be one of {listed}; got {value!r}.")
-
-
-def check_whole(name: str, value: Any, minimum: int) -> None:
-    """Raise unless ``value`` is a whole number of at least ``minimum``."""
-    is_whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
-    if not is_whole or value < minimum:
-        raise InputError(f"{name} must be a whole number of at least {minimum}; got {value!r}.")
-
-
-def check_positive(name: str, value: Any) -> None:
-    """Raise unless ``value`` is a positive, finite number."""
-    is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
-    if not is_number or not 0.0 < float(value) < math.inf:
-        raise InputError(f"{name} must be a positive number; got {value!r}.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,27 +104,13 @@ class Settings:
     integer_summary: IntegerSummary = "mode"
 
     def __post_init__(self) -> None:
-        for name, minimum in _AT_LEAST.items():
-            check_whole(name, getattr(self, name), minimum)
-        for name in _POSITIVE:
-            check_positive(name, getattr(self, name))
-        if self.scheduler_patience is not None:
-            check_whole("scheduler_patience", self.scheduler_patience, 1)
-        for name in ("warm_start", "joint"):
-            check_choice(name, getattr(self, name), (True, False))
-        if not isinstance(self.log_sigma_mean, numbers.Real):
-            raise InputError(f"log_sigma_mean must be a number; got {self.log_sigma_mean!r}.")
+        check_all(vars(self), SETTINGS)
         if not self.sigma_min < self.sigma_max:
             raise InputError(
-                f"sigma_min must lie below sigma_max; got {self.sigma_min} and {self.sigma_max}. "
-                "The paper uses 0.002 and 80."
+                f"{option('sigma_min')} must lie below {option('sigma_max')}; got {self.sigma_min} "
+                f"and {self.sigma_max}. The paper uses 0.002 and 80.",
+                parameter="sigma_min",
             )
-        check_positive("threshold", self.threshold)
-        if self.threshold >= 1:
-            raise InputError(f"threshold must lie between 0 and 1; got {self.threshold!r}.")
-        check_choice("sampler", self.sampler, get_args(Sampler))
-        check_choice("fusion", self.fusion, get_args(Fusion))
-        check_choice("integer_summary", self.integer_summary, get_args(IntegerSummary))
 
     @property
     def is_amortised(self) -> bool:
@@ -349,7 +296,7 @@ def settings_for(preset: str, **overrides: Any) -> Settings:
     >>> settings_for("paper").n_draws
     30
     """
-    check_choice("preset", preset, tuple(PRESETS))
+    check("preset", preset)
     chosen = {name: _plain(value) for name, value in overrides.items() if value is not None}
     presets = INPAINT_PRESETS if chosen.get("sampler") == "inpaint" else PRESETS
     return dataclasses.replace(presets[preset], **chosen)
@@ -412,16 +359,5 @@ def parse_bytes(limit: int | str) -> int:
     >>> parse_bytes("1.5GB")
     1500000000
     """
-    units = {"KB": 10**3, "MB": 10**6, "GB": 10**9, "B": 1}
-    text = str(limit).strip().upper().replace("_", "")
-    unit = next((unit for unit in units if text.endswith(unit)), "")
-    try:
-        n_bytes = int(float(text.removesuffix(unit)) * units.get(unit, 1))
-    except (ValueError, OverflowError):
-        n_bytes = 0
-    if n_bytes < 1:
-        raise InputError(
-            f"memory_limit must be a number of bytes or a size such as '500MB' or '2GB'; "
-            f"got {limit!r}."
-        )
-    return n_bytes
+    check("memory_limit", limit)
+    return n_bytes(limit)

@@ -84,10 +84,10 @@ def test_fit_learns_nothing_that_only_draws_need(world, monkeypatch):
     ).fit(survey)
     before = imputer.predict_mm_proba(survey)
     imputer.transform(survey)
-    assert imputer._model.belief.evidence.in_turn == {}
+    assert imputer._fitted.model.belief.evidence.in_turn == {}
     assert learnt == []
     first = imputer.sample(survey, 2)
-    evidence = imputer._model.belief.evidence
+    evidence = imputer._fitted.model.belief.evidence
     assert list(evidence.in_turn) == list(evidence.columns)
     pd.testing.assert_frame_equal(imputer.predict_mm_proba(survey), before)
     for one, other in zip(imputer.sample(survey, 2), first, strict=True):

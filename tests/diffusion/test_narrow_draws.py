@@ -100,7 +100,8 @@ def test_draws_are_narrower_and_closer_where_trees_know_better(sums):
     whole, table, imputer = sums
     spread, error = spread_and_error(imputer, whole, table)
     as_drawn = copy(imputer)
-    as_drawn._model = replace(imputer._model, shares=None)
+    model = replace(imputer._fitted.model, shares=None)
+    as_drawn._fitted = replace(imputer._fitted, model=model)
     wide, off = spread_and_error(as_drawn, whole, table)
     assert spread < 0.8 * wide
     assert error < 0.8 * off

@@ -7,8 +7,7 @@ import polars as pl
 import pytest
 from sklearn.impute import SimpleImputer
 
-from diffjoint import Report, SelectiveImputer, load
-from diffjoint import imputer as imputer_module
+from diffjoint import Report, SelectiveImputer, inference, load
 from diffjoint.cli import main
 from diffjoint.errors import InputError
 from diffjoint.fitting.model import Model
@@ -122,7 +121,7 @@ def test_a_self_check_is_a_part_of_the_report(imputer, survey, check):
 
 
 def test_a_self_check_at_hand_is_not_made_again(imputer, survey, check, monkeypatch):
-    monkeypatch.setattr("diffjoint.imputer.check_table", None)
+    monkeypatch.setattr("diffjoint.inference.check_table", None)
     report = imputer.report(survey, self_check=check)
     assert report.summary.check.verdicts == check.verdicts
 
@@ -132,7 +131,7 @@ def test_what_was_inferred_of_new_rows_is_not_inferred_again(imputer, survey, mo
     anew = imputer.report(rows).html
     listed = imputer.review(rows)
     result = imputer.impute(rows)
-    monkeypatch.setattr("diffjoint.fitting.model.Model.infer", None)
+    monkeypatch.setattr("diffjoint.fitting.model.ValueModel.infer", None)
     assert imputer.report(rows, result).html == anew
     assert imputer.review(rows, result).equals(listed)
     with pytest.raises(InputError, match="result must be what impute"):
@@ -201,9 +200,9 @@ def test_the_command_line_infers_and_checks_new_rows_once(imputer, survey, tmp_p
     survey.head(80).to_csv(new, index=False)
     imputer.save(model)
     done = []
-    for where in ("diffjoint.fitting.model.Model.infer", "diffjoint.imputer.check_table"):
+    for where in ("diffjoint.fitting.model.ValueModel.infer", "diffjoint.inference.check_table"):
         name = where.rsplit(".", 1)[1]
-        owner = Model if name == "infer" else imputer_module
+        owner = Model if name == "infer" else inference
         usual = getattr(owner, name)
 
         def counted(*args, usual=usual, name=name):

@@ -13,6 +13,7 @@ from diffjoint import SelectiveImputer, SelfCheck
 from diffjoint._progress import Silence
 from diffjoint.detectors import learn_evidence
 from diffjoint.errors import InputError
+from diffjoint.fitting.prepare import Given
 from diffjoint.results import self_check
 from diffjoint.results.verdict import alarm, on_missing, on_values, on_wrong_calls
 from diffjoint.results.wrong_calls import find_wrong_calls, gone_together
@@ -136,10 +137,13 @@ def survey_of(mechanism, loss_rate):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         imputer.fit(world.observed_table)
-    observation, belief = imputer._observe(imputer._fitted_on), imputer._model.belief
+    observation, belief = (
+        imputer._fitted.observe(imputer._fitted.coded),
+        imputer._fitted.model.belief,
+    )
     folds = belief.evidence.judges(observation.values)
     rng = np.random.default_rng(0)
-    wrong = find_wrong_calls(observation, imputer._model.space, belief, folds, 0.5, rng)
+    wrong = find_wrong_calls(observation, imputer._fitted.model.space, belief, folds, 0.5, rng)
     kept = imputer.predict_mm(world.observed_table)[world.mm_columns]
     lost = (world.lost & ~world.meaningful)[world.mm_columns]
     return wrong, kept.to_numpy()[lost.to_numpy()].mean()
@@ -256,14 +260,14 @@ def test_evidence_is_learnt_anew_once_and_not_for_draws(checked, monkeypatch):
     monkeypatch.setattr("diffjoint.detectors.evidence.learn_in_turn", never)
     assert isinstance(imputer.self_check(table), SelfCheck)
     assert len(learnt) == 1
-    assert learnt[0] != imputer._model.seed
+    assert learnt[0] != imputer._fitted.model.seed
 
 
 @pytest.mark.parametrize("known", [None, "labels"])
 def test_another_loss_rate_says_what_learning_anew_with_it_says(checked, known):
     imputer, table, _ = checked
-    observation = imputer._observe(imputer._open(table, known and labels_of(table), None))
-    space, seed = imputer._model.space, imputer._model.seed
+    observation = imputer._fitted.observe(imputer._open(Given(table, known and labels_of(table))))
+    space, seed = imputer._fitted.model.space, imputer._fitted.model.seed
     rates = {space.mm[0]: 0.2}
     plain = learn_evidence(observation, space, None, seed, Silence())
     folds = plain.evidence.judges(observation.values)
@@ -296,10 +300,10 @@ def test_a_sample_is_called_as_the_whole_table_is(monkeypatch):
     monkeypatch.setattr(self_check, "_changes", changes)
     imputer.self_check(table)
     sample, likely = asked[0]
-    whole = imputer._observe(imputer._fitted_on)
+    whole = imputer._fitted.observe(imputer._fitted.coded)
     place = {key: i for i, key in enumerate(whole.keys.tolist())}
     rows = [place[key] for key in sample.keys.tolist()]
-    np.testing.assert_array_equal(likely, imputer._model.belief.probability(whole)[rows])
+    np.testing.assert_array_equal(likely, imputer._fitted.model.belief.probability(whole)[rows])
 
 
 def test_a_column_of_noise_is_not_better_than_its_mean(checked):
@@ -423,8 +427,8 @@ class Counted(Silence):
 
 def test_the_work_of_a_check_is_as_much_as_was_said(checked):
     imputer, _, _ = checked
-    counted, observation = Counted(), imputer._observe(imputer._fitted_on)
-    self_check.check_table(observation, imputer._model, None, 0, counted)
+    counted, observation = Counted(), imputer._fitted.observe(imputer._fitted.coded)
+    self_check.check_table(observation, imputer._fitted.model, None, 0, counted)
     assert counted.done == pytest.approx(counted.total)
 
 

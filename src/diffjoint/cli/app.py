@@ -13,6 +13,7 @@ import typer
 from typer.core import TyperGroup
 
 from diffjoint import __version__
+from diffjoint._checks import check_choice
 from diffjoint.cli import parsing
 from diffjoint.cli.console import WRONG_USE, by_options, explaining_errors, fail, say, told_once
 from diffjoint.cli.options import (
@@ -58,7 +59,6 @@ from diffjoint.settings import (
     DEFAULT_PRESET,
     INSPECTED_ROWS,
     MECHANISM_NAMES,
-    check_choice,
 )
 
 TABLE_FORMATS = ("csv", "tsv", "parquet", "feather")

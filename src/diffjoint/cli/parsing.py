@@ -4,12 +4,12 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from diffjoint._checks import check_choice
 from diffjoint.errors import InputError
 from diffjoint.settings import (
     DEFAULT_DETECTOR,
     DETECTOR_NAMES,
     PRESETS,
-    check_choice,
     settings_for,
     settings_types,
 )

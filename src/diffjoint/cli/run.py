@@ -29,14 +29,8 @@ from diffjoint.cli.parsing import (
 )
 from diffjoint.errors import InputError
 from diffjoint.fitting.auto_columns import AUTO
-from diffjoint.imputer import (
-    Imputation,
-    SelectiveImputer,
-    impute_blocks,
-    learn_only,
-    load,
-    understand,
-)
+from diffjoint.fitting.prepare import Understood
+from diffjoint.imputer import SelectiveImputer, load
 from diffjoint.inspection.inspect import inspect
 from diffjoint.inspection.view import next_commands, show_inspection
 from diffjoint.io.decisions import read_decisions
@@ -49,9 +43,11 @@ from diffjoint.io.files import (
     text_writer,
     write_file,
 )
-from diffjoint.knowledge.reason_codes import read_reasons, searched_by_codes
+from diffjoint.knowledge.reason_codes import searched_by_codes
+from diffjoint.results.imputation import Imputation
 from diffjoint.results.self_check import SelfCheck
 from diffjoint.settings import NA_VALUES, estimator_params, parse_bytes
+from diffjoint.steps import fit_understood, impute_blocks, learn_only, understand
 from diffjoint.table import Schema, open_table
 from diffjoint.trees import MANY_ROWS, MOST_AT_ONCE
 
@@ -164,12 +160,14 @@ def fitted(
         },
         **estimator_params(**dict(parse_setting(text) for text in settings or []), **params),
     )
-    show_schema(imputer, file, known, quiet)
+    understood = understand(imputer, file.table, **known)
+    show_schema(imputer, understood, quiet)
     show_codes(file, quiet)
     if in_blocks:
+        del understood
         learn_only(imputer, file.take)
     else:
-        imputer.fit(file.table, **known)
+        fit_understood(imputer, understood)
     show_evidence(imputer, quiet)
     return imputer
 
@@ -414,15 +412,12 @@ def write_review(
     write_file(path, table.drop(columns="index") if isinstance(table, pd.DataFrame) else table)
 
 
-def show_schema(
-    imputer: SelectiveImputer, file: TableFile, known: Mapping[str, Any], quiet: bool
-) -> None:
+def show_schema(imputer: SelectiveImputer, understood: Understood, quiet: bool) -> None:
     """The columns as understood, before the work: a wrong kind is cheap to correct now."""
     if quiet:
         return
-    table, schema = understand(imputer, open_table(file.table), **known)
-    _, labels = read_reasons(open_table(file.table), imputer.reason_codes)
-    by_code = searched_by_codes(table, imputer.reason_codes, labels)
+    table, schema = understood.without_codes, understood.schema
+    by_code = searched_by_codes(table, imputer.reason_codes, understood.coded)
     searched = {
         *([] if imputer.mm_columns == AUTO else imputer.mm_columns or []),
         *(imputer.rules or {}),

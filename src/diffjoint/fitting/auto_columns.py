@@ -2,17 +2,18 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 
+from diffjoint._checks import AUTO, check
 from diffjoint._progress import Progress, Silence
+from diffjoint._types import Checkboxes, Values
+from diffjoint.errors import option
 from diffjoint.evidence import TOO_FEW, Candidate, find_candidates
-from diffjoint.settings import check_choice
 from diffjoint.state.row_keys import row_keys
 from diffjoint.table import (
     UNTICKED,
-    Checkboxes,
     Schema,
     Table,
     code_table,
@@ -20,10 +21,8 @@ from diffjoint.table import (
     open_table,
 )
 
-__all__ = ["AUTO", "CHECKBOX", "TOO_FEW", "find_mm_columns", "not_judged", "search"]
+__all__ = ["AUTO", "CHECKBOX", "TOO_FEW", "find_mm_columns", "not_judged", "search", "search_coded"]
 
-AUTO = "auto"
-"""What stands for a search in place of the columns' names."""
 CHECKBOX = f"a checkbox: empty is {UNTICKED}"
 
 
@@ -59,7 +58,7 @@ def find_mm_columns(
     >>> [found["column"] for found in find_mm_columns(survey) if found["is_named"]]
     ['spouse_age', 'weekly_hours', 'commute']
     """
-    check_choice("checkboxes", checkboxes, get_args(Checkboxes))
+    check("checkboxes", checkboxes)
     table = open_table(X)
     return search(table, infer_schema(table, column_kinds, checkboxes=checkboxes), Silence())
 
@@ -74,11 +73,24 @@ def search(
     most_rows : int, optional
         Rows to look at, at most, chosen by what they hold.
     """
-    progress.begin(len(schema.modelled))
-    progress.phase("which columns can be meaningful")
     values = code_table(table, schema, "error")
     if most_rows is not None and len(values) > most_rows:
         values = values[np.argsort(row_keys(values, seed=0), kind="stable")[:most_rows]]
+    return search_coded(values, table, schema, progress)
+
+
+def search_coded(
+    values: Values, table: Table, schema: Schema, progress: Progress
+) -> list[dict[str, Any]]:
+    """Return the records of :func:`find_mm_columns` for a table that is coded.
+
+    Parameters
+    ----------
+    values : array of shape (n_rows, n_modelled)
+        The table's coded cells, or some of its rows.
+    """
+    progress.begin(len(schema.modelled))
+    progress.phase("which columns can be meaningful")
     found = find_candidates(
         values,
         np.isnan(values),
@@ -104,6 +116,6 @@ def not_judged(evidence: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
     if not few:
         return ()
     return (
-        f"mm_columns='auto' could not judge {', '.join(map(repr, few))}: {TOO_FEW}. They are taken "
-        "for lost there. Name those that may be meaningful.",
+        f"{option('mm_columns', AUTO)} could not judge {', '.join(map(repr, few))}: {TOO_FEW}. "
+        "They are taken for lost there. Name those that may be meaningful.",
     )

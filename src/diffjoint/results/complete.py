@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
-from diffjoint._types import Mask, Values
+from diffjoint._types import Mask, MMOutput, Values
 from diffjoint.errors import InputError
 from diffjoint.state import JointSpace
 from diffjoint.table import (
@@ -18,8 +18,6 @@ from diffjoint.table import (
     with_cells,
     without_cells,
 )
-
-MMOutput = Literal["na", "category", "indicator"]
 
 
 def complete(

@@ -70,16 +70,6 @@ def learn_wrapped(
     return Wrapped(space, fitted, levels)
 
 
-def check_imputer(imputer: Any) -> None:
-    """Raise unless it is an estimator that can be copied, fitted and asked."""
-    needed = ("get_params", "set_params", "fit", "transform")
-    if isinstance(imputer, type) or not all(hasattr(imputer, name) for name in needed):
-        raise InputError(
-            "imputer must be a scikit-learn imputer, with fit, transform and get_params, such as "
-            f"KNNImputer(); got {imputer!r}. Pass an instance, or None for diffjoint's own values."
-        )
-
-
 def as_numbers(values: Values, space: JointSpace, levels: tuple[Values, ...]) -> Values:
     """The table as another imputer sees it; NaN where missing."""
     blocks = []
