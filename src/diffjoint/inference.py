@@ -254,6 +254,7 @@ class InferenceMixin:
     def self_check(
         self,
         X: Any = None,
+        result: Imputation | None = None,
         *,
         known_meaningful: Any = None,
         known_lost: Any = None,
@@ -271,6 +272,8 @@ class InferenceMixin:
         X : table with the columns of ``fit``, optional
             As in :meth:`impute`. Above 10,000 rows, or fewer in wide tables, a sample of them is
             checked.
+        result : Imputation, optional
+            What :meth:`impute` returned for X: the table is then not opened again.
         known_meaningful, known_lost : as in ``fit``, of this table
         random_state : int, RandomState or None
             Which cells are hidden.
@@ -289,7 +292,7 @@ class InferenceMixin:
         >>> check.values.columns.tolist()[:5]
         ['column', 'kind', 'n_cells', 'measure', 'score']
         """
-        return self._check(self._open(Given(X, known_meaningful, known_lost)), random_state)
+        return self._check(self._open(Given(X, known_meaningful, known_lost), result), random_state)
 
     @property
     def doubts_(self) -> tuple[str, ...]:

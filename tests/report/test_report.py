@@ -10,7 +10,7 @@ from sklearn.impute import SimpleImputer
 from diffjoint import Report, SelectiveImputer, inference, load
 from diffjoint.cli import main
 from diffjoint.errors import InputError
-from diffjoint.fitting.model import Model
+from diffjoint.fitting.model import ValueModel
 from diffjoint.simulate import household_survey
 from tests.conftest import TINY, TINY_INPAINT, new_imputer
 
@@ -202,7 +202,7 @@ def test_the_command_line_infers_and_checks_new_rows_once(imputer, survey, tmp_p
     done = []
     for where in ("diffjoint.fitting.model.ValueModel.infer", "diffjoint.inference.check_table"):
         name = where.rsplit(".", 1)[1]
-        owner = Model if name == "infer" else inference
+        owner = ValueModel if name == "infer" else inference
         usual = getattr(owner, name)
 
         def counted(*args, usual=usual, name=name):

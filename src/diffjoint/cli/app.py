@@ -245,13 +245,15 @@ def impute(
     if in_blocks:
         run.write_blocks(imputer, file, out, *sides, quiet)
         return
-    result = imputer.impute(file.table, **known)
+    result = imputer.impute()
     if model_out is not None:
         run.save_model(imputer, model_out, draws=False, quiet=quiet)
     run.write_review(imputer, result, file, review, known)
     run.write_results(result, file, out, *sides, review, quiet)
     check = (
-        run.check_itself(imputer, file, known, quiet and report is not None) if self_check else None
+        run.check_itself(imputer, file, result, known, quiet and report is not None)
+        if self_check
+        else None
     )
     run.write_report(imputer, source, file, report, result, check, known, quiet)
 
@@ -370,7 +372,9 @@ def transform(
     run.write_review(imputer, result, file, review, known)
     run.write_results(result, file, out, *sides, review, quiet)
     check = (
-        run.check_itself(imputer, file, known, quiet and report is not None) if self_check else None
+        run.check_itself(imputer, file, result, known, quiet and report is not None)
+        if self_check
+        else None
     )
     run.write_report(imputer, source, file, report, result, check, known, quiet)
 

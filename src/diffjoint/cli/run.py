@@ -388,10 +388,14 @@ def write_report(
 
 
 def check_itself(
-    imputer: SelectiveImputer, file: TableFile, known: Mapping[str, Any], quiet: bool
+    imputer: SelectiveImputer,
+    file: TableFile,
+    result: Imputation,
+    known: Mapping[str, Any],
+    quiet: bool,
 ) -> SelfCheck:
     """What to trust, said here and, if there is one, in the report."""
-    check = imputer.self_check(file.table, **known)
+    check = imputer.self_check(file.table, result, **known)
     warning = f"Warning: {by_options(check.alarm)}" if check.alarm else ""
     say(f"{warning}{str(check).removeprefix(check.alarm)}", quiet)
     say(warning, not quiet or not warning)  # a report that nobody has opened warns of nothing
