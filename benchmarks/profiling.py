@@ -22,8 +22,9 @@ from diffjoint.simulate import WORLDS, make_world
 
 RESULTS = Path(__file__).parent / "results" / "profile.md"
 PHASES = {
-    "columns understood and coded": ("imputer.py", "_prepare"),
-    "who is missing beside whom (evidence)": ("imputer.py", "_believe"),
+    "columns understood": ("prepare.py", "understand"),
+    "columns coded": ("prepare.py", "prepare_fit"),
+    "who is missing beside whom (evidence)": ("fit.py", "_learn_belief"),
     "what lost cells held (trees)": ("boosted.py", "learn_values"),
     "diffusion training": ("train.py", "model_update"),
     "P(meaningful) of cells": ("evidence.py", "probability"),

@@ -61,7 +61,7 @@ def test_a_notebook_shows_a_bar_without_widgets(notebook):
 
 def test_work_in_a_notebook_is_shown_there(notebook, survey):
     new_imputer(["age"], **TINY, random_state=0, verbose=True).fit(survey)
-    assert any("who is missing beside whom" in picture for picture in notebook.pictures)
+    assert any("which cells are missing together" in picture for picture in notebook.pictures)
 
 
 def test_a_terminal_has_a_bar_of_its_own():
@@ -99,7 +99,7 @@ def test_the_work_announced_is_the_work_done(survey, monkeypatch):
     listener = Listener()
     monkeypatch.setattr("diffjoint.fitting.running.Silence", lambda: listener)
     imputer = new_imputer(["age"], **TINY, random_state=0).fit(survey)
-    assert listener.phases == ["who is missing beside whom", "what lost cells held"]
+    assert listener.phases == ["which cells are missing together", "what lost cells held"]
     assert listener.done == sum(listener.totals)
     imputer.sample(survey, 2)
     assert listener.phases[2:] == ["learning to draw", "drawing"]
@@ -152,7 +152,7 @@ def test_the_papers_passes_are_announced_each(survey, monkeypatch):
     monkeypatch.setattr("diffjoint.fitting.running.Silence", lambda: listener)
     new_imputer(["age"], **TINY_INPAINT, random_state=0).fit(survey)
     assert listener.phases == [
-        "who is missing beside whom",
+        "which cells are missing together",
         "pass 1 of 2: training",
         "pass 1 of 2: drawing",
         "pass 2 of 2: training",

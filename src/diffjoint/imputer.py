@@ -55,23 +55,25 @@ class SelectiveImputer(InferenceMixin, TransformerMixin, BaseEstimator):  # type
         well.
     imputer : scikit-learn imputer, optional
         Another imputer for the values, such as ``IterativeImputer()``: a copy of it is fitted, and
-        no diffusion model is trained. Which cells are filled is decided as ever. It sees numbers
-        in standard deviations from their mean and categories as 0/1 coordinates; levels are taken
-        back to the nearest, whole numbers rounded, numbers kept within what was observed or
-        ``bounds``. Such an imputer can neither :meth:`sample` nor be saved.
+        no diffusion model is trained. Which cells are filled is decided as without it. It sees
+        numbers in standard deviations from their mean and categories as 0/1 coordinates; its
+        answers are taken back to the nearest level, to whole numbers where a column holds those,
+        and into the observed range or ``bounds``. Such an imputer can neither :meth:`sample` nor
+        be saved.
     preset : {"fast", "balanced", "paper"}
-        Where settings that are left at None come from. ``n_boosters`` and the denoiser's width are
-        then fitted to the table; ``settings_`` has them all.
+        Where settings that are left at None come from. ``n_boosters`` and the denoiser's width
+        are then fitted to the table. The numbers used are in ``settings_``.
     detector : {"evidence", "paper"}
-        How meaningful cells are told from lost ones: by who is missing beside whom, or by how
-        much drawn values disagree, as in the paper.
+        How meaningful cells are told from lost ones: by which cells are missing together, or by
+        how much drawn values disagree, as in the paper.
     loss_rate : float or dict, optional
-        How likely a regular cell is lost, in all of ``mm_columns`` or by column label. None:
-        read off the columns that cannot be meaningful, and off each column's own lowest rate.
+        Share of cells that get lost where there was something to record, in all of
+        ``mm_columns`` or by column label. None: estimated from the columns that cannot be
+        meaningful, and from each column's own lowest rate.
     threshold : float, optional
         P(meaningful) above which a missing cell is kept as NA; one half if not given.
     reason_codes : dict, optional
-        Codes in X that say why a cell is empty: column labels to mappings of codes to
+        Codes in X that say why a cell is missing: column labels to mappings of codes to
         "meaningful" or "lost", such as ``{"income": {"refused": "lost"}}``. A code beside the
         labels, ``{-9: "lost"}``, holds in all columns. Cells with a code are read as missing.
     rules : dict, optional
@@ -86,11 +88,11 @@ class SelectiveImputer(InferenceMixin, TransformerMixin, BaseEstimator):  # type
         Kind by column label, where the inferred one (see ``schema_``) is wrong: "continuous",
         "integer", "categorical", "checkbox", "datetime" or "pass-through".
     checkboxes : {"keep", "fill"}
-        What becomes of columns that hold one value or nothing. "keep": an empty cell means that a
-        box is not ticked. It stays NA, is used to judge and fill other cells as what it is, and
-        counts as no loss. "fill": they are categories, and their cells may be lost like others.
-        A kind in ``column_kinds`` says it for one column; columns in ``mm_columns``, with a rule
-        or with a code that means "meaningful" are no checkboxes.
+        What happens to columns that hold one value or nothing. "keep": a missing cell means that
+        a box is not ticked. It stays NA, is used as such to judge and fill other cells, and does
+        not count as a loss. "fill": they are categories, and their cells may be lost like others.
+        ``column_kinds`` sets it for one column; columns in ``mm_columns``, with a rule or with a
+        code that means "meaningful" are never checkboxes.
     unseen : {"error", "missing", "keep"}
         A level in ``transform`` that ``fit`` did not see: refuse it, treat the cell as missing
         (it is imputed or called meaningful), or leave it as it is and out of the model.
@@ -148,7 +150,7 @@ class SelectiveImputer(InferenceMixin, TransformerMixin, BaseEstimator):  # type
         Whether :meth:`sample` works. An imputer that was loaded draws if it was saved with
         ``draws=True`` or after it had drawn; everything else works in any case.
     doubts_ : tuple of str
-        What the calls rest on and the table cannot confirm; also warned of in ``fit``.
+        What the calls rest on and the table cannot confirm; ``fit`` warns of it, too.
 
     Examples
     --------
@@ -279,7 +281,7 @@ class SelectiveImputer(InferenceMixin, TransformerMixin, BaseEstimator):  # type
     def fit_transform(
         self, X: Any, y: Any = None, *, known_meaningful: Any = None, known_lost: Any = None
     ) -> Any:
-        """Fit and complete the same table: ``fit(X).transform(X)`` without drawing twice."""
+        """Fit to a table and complete it: ``fit(X).transform(X)`` without drawing twice."""
         understood = self._understand(Given(X, known_meaningful, known_lost))
         return self._complete(self._fit(understood))
 
@@ -315,7 +317,7 @@ class SelectiveImputer(InferenceMixin, TransformerMixin, BaseEstimator):  # type
         write_model(path, saved)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """Names of the output's columns."""
+        """Return the names of the output's columns."""
         check_is_fitted(self)
         names = [column.name for column in self.schema_.columns]
         if input_features is not None and list(input_features) != names:
@@ -337,7 +339,7 @@ class SelectiveImputer(InferenceMixin, TransformerMixin, BaseEstimator):  # type
         return hasattr(self, "_fitted")
 
     def __getstate__(self) -> dict[str, Any]:
-        """The imputer without the table it was fitted on."""
+        """Leave out the table of ``fit``."""
         state: dict[str, Any] = super().__getstate__()
         if "_fitted" in state:
             state = {**state, "_fitted": replace(state["_fitted"], coded=None)}

@@ -57,26 +57,26 @@ class InferenceMixin:
     _kept_unjudged: tuple[str, ...]
 
     def predict_mm(self, X: Any, *, known_meaningful: Any = None, known_lost: Any = None) -> Any:
-        """Which cells are meaningful: a bool table of X's shape. True: keep NA."""
+        """Return which cells are meaningful: a bool table of X's shape. True: keep NA."""
         return self.impute(X, known_meaningful=known_meaningful, known_lost=known_lost).meaningful
 
     def predict_mm_proba(
         self, X: Any, *, known_meaningful: Any = None, known_lost: Any = None
     ) -> Any:
-        """How likely each cell is meaningful: a float table of X's shape, 0.0 where observed.
+        """Return P(meaningful) of each cell: a float table of X's shape, 0.0 where observed.
 
         Notes
         -----
-        With ``detector="evidence"`` this is a calibrated probability, as far as losses are as
-        they seem. The paper's detector decides by a cluster and a vote; there it is the stronger
-        of the two (for ``fusion="or"``) on a scale where one half is the decision: it orders
-        cells. Cells of known kind have 1.0 or 0.0. Where a rule waits for a missing gate, what the
-        gate is filled with decides the call, whatever this says.
+        With ``detector="evidence"`` this is a calibrated probability, if losses are as they seem.
+        The paper's detector decides by a cluster and a vote; there it is a score, the stronger of
+        the two (for ``fusion="or"``), with the decision at one half: use it only to rank cells.
+        Cells of known kind have 1.0 or 0.0. Where a rule depends on a missing gate, the value that
+        the gate is filled with decides the call, whatever the probability.
         """
         return self.impute(X, known_meaningful=known_meaningful, known_lost=known_lost).probability
 
     def uncertainty(self, X: Any, *, known_meaningful: Any = None, known_lost: Any = None) -> Any:
-        """How uncertain a filled value is: a float table of X's shape, 0.0 where observed.
+        """Return how uncertain filled values are: a float table of X's shape, 0.0 where observed.
 
         Numbers: standard deviation in the column's unit (dates: days). Categories: entropy in
         nats.
@@ -105,14 +105,14 @@ class InferenceMixin:
         known_meaningful: Any = None,
         known_lost: Any = None,
     ) -> Any:
-        """The cells that a person should look at, the most doubtful first.
+        """Return the cells that a person should look at, the most doubtful first.
 
         Parameters
         ----------
         X : table with the columns of ``fit``, optional
             As in :meth:`impute`.
         result : Imputation, optional
-            What :meth:`impute` of this imputer said of X, if it is at hand; otherwise it is asked.
+            What :meth:`impute` of this imputer returned for X, if it is at hand.
 
         Returns
         -------
@@ -149,19 +149,19 @@ class InferenceMixin:
         known_meaningful: Any = None,
         known_lost: Any = None,
     ) -> Report:
-        """What became of a table, as a page to look at.
+        """Report what became of a table, as a page to look at.
 
         Parameters
         ----------
         X : table with the columns of ``fit``, optional
             As in :meth:`impute`.
         result : Imputation, optional
-            What :meth:`impute` of this imputer said of X, if it is at hand; otherwise it is asked.
+            What :meth:`impute` of this imputer returned for X, if it is at hand.
         title : str
             The page's heading.
         self_check : bool or SelfCheck
-            True: the page also says what to trust, by :meth:`self_check`, which takes no
-            longer than fitting. One that is at hand is shown as it is.
+            True: the page also says what to trust, by :meth:`self_check`, which takes no longer
+            than fitting. One that is at hand is shown as it is.
         known_meaningful, known_lost : as in ``fit``, of this table
 
         Returns
@@ -205,7 +205,7 @@ class InferenceMixin:
         known_meaningful: Any = None,
         known_lost: Any = None,
     ) -> Any:
-        """Why missing cells are called meaningful or lost.
+        """Explain why missing cells are called meaningful or lost.
 
         Parameters
         ----------
@@ -223,8 +223,8 @@ class InferenceMixin:
 
         Notes
         -----
-        A push is what another cell of the row multiplies the odds of being missing by, beyond
-        those of being lost: its Shapley value, against rows that hold there what others do.
+        A push is the factor by which another cell of the row multiplies the odds of being missing,
+        beyond those of being lost: its Shapley value, compared with rows that hold other values.
 
         Examples
         --------
@@ -260,12 +260,12 @@ class InferenceMixin:
         known_lost: Any = None,
         random_state: int | np.random.RandomState | None = 0,
     ) -> SelfCheck:
-        """What to trust on a table whose truth nobody knows.
+        """Check what to trust on a table whose truth nobody knows.
 
-        How many calls would be wrong is told first, by observed cells that are judged as if they
-        had been lost. Then observed cells are hidden and filled again, P(missing) is held against
-        who is missing, and calls are made again under other thresholds, another seed and other
-        loss rates.
+        The number of wrong calls is estimated first, from observed cells that are judged as if
+        they had been lost. Then observed cells are hidden and filled again, P(missing) is compared
+        with which cells are missing, and calls are made again under other thresholds, another seed
+        and other loss rates.
 
         Parameters
         ----------
@@ -303,7 +303,7 @@ class InferenceMixin:
 
     @property
     def can_sample_(self) -> bool:
-        """Whether a diffusion model is there to draw from, or the table to train it on."""
+        """Whether there is a diffusion model to draw from, or the table to train it on."""
         check_is_fitted(self)
         return self._fitted.can_draw
 
@@ -315,7 +315,7 @@ class InferenceMixin:
         known_meaningful: Any = None,
         known_lost: Any = None,
     ) -> list[Any]:
-        """Completed tables, each with values and mask drawn from the joint model.
+        """Draw completed tables, each with values and mask from the joint model.
 
         The first call trains the diffusion model that draws, unless that was done before. An
         imputer that was loaded cannot: ``can_sample_`` says whether it holds one.

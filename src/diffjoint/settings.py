@@ -272,7 +272,7 @@ INPAINT_ONLY = (
     "integer_summary",
 )
 AMORTISED_ONLY = ("n_boosters",)
-"""Settings that the amortised sampler makes no use of, and those that the other makes none of."""
+"""Settings that the amortised sampler does not use, and those that the other does not."""
 MANY_COORDINATES = 30
 """Of a row in model space: from more of them on, a denoiser is twice as wide as a preset says."""
 FEW_ROWS, BOOSTERS_OF_FEW = 5_000, 3
@@ -287,7 +287,7 @@ NA_VALUES = ("NA", "N/A", "n/a", "<NA>", "NaN", "nan", "NULL", "null", "None", "
 
 
 def settings_for(preset: str, **overrides: Any) -> Settings:
-    """Settings of a preset, with what was set by hand on top (None: not set).
+    """Return the settings of a preset, with those set by hand on top (None: not set).
 
     Examples
     --------
@@ -305,7 +305,7 @@ def settings_for(preset: str, **overrides: Any) -> Settings:
 def fitted_to(
     settings: Settings, *, n_rows: int, n_coordinates: int, by_hand: Collection[str] = ()
 ) -> Settings:
-    """Settings of a preset fitted to a table: the denoiser's width, and how many boosters.
+    """Fit the settings of a preset to a table: the denoiser's width, and how many boosters.
 
     Examples
     --------
@@ -326,7 +326,7 @@ def fitted_to(
 
 
 def idle_settings(preset: str, settings: Settings) -> dict[str, Any]:
-    """Settings away from their preset that the sampler makes no use of.
+    """Return settings that differ from their preset and that the sampler does not use.
 
     Examples
     --------
@@ -342,17 +342,17 @@ def idle_settings(preset: str, settings: Settings) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """A numpy scalar as a Python one, which JSON can carry."""
+    """Return a numpy scalar as a Python one, which JSON can carry."""
     return value.item() if hasattr(value, "item") else value
 
 
 def settings_types() -> dict[str, Any]:
-    """Name and type of every setting, in order."""
+    """Return the name and type of every setting, in order."""
     return get_type_hints(Settings)
 
 
 def parse_bytes(limit: int | str) -> int:
-    """Bytes meant by ``1_000_000``, ``"500MB"`` or ``"2GB"``.
+    """Return the bytes meant by ``1_000_000``, ``"500MB"`` or ``"2GB"``.
 
     Examples
     --------

@@ -66,7 +66,7 @@ def find_mm_columns(
 def search(
     table: Table, schema: Schema, progress: Progress, most_rows: int | None = None
 ) -> list[dict[str, Any]]:
-    """The records of :func:`find_mm_columns` for a table whose columns are understood.
+    """Return the records of :func:`find_mm_columns` for a table whose columns are understood.
 
     Parameters
     ----------
@@ -104,14 +104,14 @@ def search_coded(
 
 
 def _record(found: Candidate, table: Table, schema: Schema, position: int) -> dict[str, Any]:
-    """The evidence on a column as plain data; of a checkbox there is none."""
+    """Return the evidence on a column as plain data; of a checkbox there is none."""
     if schema.columns[position].is_checkbox:
         found = replace(found, missing_rate=float(table.missing(position).mean()), reason=CHECKBOX)
     return asdict(found)
 
 
 def not_judged(evidence: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
-    """A word on the columns that miss too few cells to be judged; nothing if there are none."""
+    """Name the columns that miss too few cells to be judged, if there are any."""
     few = [found["column"] for found in evidence if found["reason"] == TOO_FEW]
     if not few:
         return ()

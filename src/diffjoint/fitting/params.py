@@ -15,7 +15,7 @@ OF_THE_RUN = {"checkpoint", "device"}
 
 
 def plain_params(params: Mapping[str, Any]) -> dict[str, Any]:
-    """Parameters without those of the process, mappings and labels as lists."""
+    """Return parameters as JSON can carry them, without those of the process."""
     plain = {name: value for name, value in params.items() if name not in OF_THE_PROCESS}
     if not isinstance(plain["mm_columns"], str | None):
         plain["mm_columns"] = list(plain["mm_columns"])
@@ -30,7 +30,7 @@ def plain_params(params: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def params_from(plain: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameters that :func:`plain_params` made plain."""
+    """Return the parameters that :func:`plain_params` made plain."""
     params = dict(plain)
     if isinstance(params["mm_columns"], list):
         params["mm_columns"] = [label_from(label) for label in params["mm_columns"]]
@@ -44,12 +44,12 @@ def params_from(plain: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def label_from(saved: Any) -> Hashable:
-    """A column's label as it was before JSON made a list of a tuple."""
+    """Return a column's label as it was before JSON made a list of a tuple."""
     return tuple(saved) if isinstance(saved, list) else saved
 
 
 def _pairs(params: Any) -> Any:
-    """Mappings as lists of pairs, within each other too: JSON would make text of every key."""
+    """Make lists of pairs of mappings, within each other too: JSON would make text of every key."""
     if isinstance(params, date):
         return params.isoformat()
     if isinstance(params, tuple | list):
@@ -60,7 +60,7 @@ def _pairs(params: Any) -> Any:
 
 
 def _mapping(saved: Any) -> Any:
-    """The mapping that :func:`_pairs` made a list of."""
+    """Return the mapping that :func:`_pairs` made a list of."""
     if isinstance(saved, dict):
         return tuple(saved["together"])
     if not isinstance(saved, list):
