@@ -8,7 +8,7 @@ import pytest
 SOURCE = Path(__file__).parents[1] / "src" / "diffjoint"
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 FLOORS = [
-    {"errors", "_types"},
+    {"errors", "_types", "_choices"},
     {"_checks"},
     {"settings", "_memory", "_atomic", "_progress", "trees"},
     {"table", "simulate"},

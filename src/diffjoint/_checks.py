@@ -6,14 +6,12 @@ table where that is read.
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, get_args
 
-import numpy as np
-
-from diffjoint._types import (
+from diffjoint._choices import (
     Checkboxes,
     DetectorName,
     Fusion,
@@ -148,7 +146,7 @@ class Columns(Constraint):
 
     def allows(self, value: Any) -> bool:
         """Return whether it can be gone through, and is no name by itself."""
-        return value == AUTO if isinstance(value, str) else bool(np.iterable(value))
+        return value == AUTO if isinstance(value, str) else isinstance(value, Iterable)
 
     def problem(self, value: Any) -> str | None:
         """Return what is wrong, and how to name the one column that was meant."""

@@ -12,7 +12,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from diffjoint._atomic import check_writable
-from diffjoint._types import Band, Checkboxes, MMOutput
+from diffjoint._choices import Band, Checkboxes, MMOutput
 from diffjoint.errors import InputError
 from diffjoint.fitting.fit import Learned, fit_passes, fit_values
 from diffjoint.fitting.fitted import Fitted, fitted_from

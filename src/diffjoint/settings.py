@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any, Literal, get_args, get_type_hints
 
 from diffjoint._checks import SETTINGS, check, check_all, n_bytes
-from diffjoint._types import DetectorName, Fusion, IntegerSummary, Sampler
+from diffjoint._choices import DetectorName, Fusion, IntegerSummary, Sampler
 from diffjoint.errors import InputError, option
 
 LogisticName = Literal["mcar", "mar", "mnar"]

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from diffjoint._checks import AUTO, check
+from diffjoint._choices import Checkboxes
 from diffjoint._progress import Progress, Silence
-from diffjoint._types import Checkboxes, Values
+from diffjoint._types import Values
 from diffjoint.errors import option
 from diffjoint.evidence import TOO_FEW, Candidate, find_candidates
 from diffjoint.state.row_keys import row_keys

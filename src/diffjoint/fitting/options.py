@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from diffjoint._checks import PARAMETERS, check_all
-from diffjoint._types import Band, Checkboxes, MMOutput
+from diffjoint._choices import Band, Checkboxes, MMOutput
 from diffjoint.errors import InputError, option, warn_user
 from diffjoint.settings import (
     DEFAULT_DETECTOR,

@@ -12,8 +12,8 @@ from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 
 from diffjoint._checks import check
+from diffjoint._choices import Checkboxes
 from diffjoint._progress import Progress, Silence
-from diffjoint._types import Checkboxes
 from diffjoint.fitting.auto_columns import TOO_FEW, search
 from diffjoint.inspection.disguised import Suspicion, find_disguised
 from diffjoint.inspection.spelling import TextDates, Variants, find_text_dates, find_variants

@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from diffjoint._types import Band, Mask, Values
+from diffjoint._choices import Band
+from diffjoint._types import Mask, Values
 from diffjoint.results.explain import Asked
 from diffjoint.table import Schema, Table
 

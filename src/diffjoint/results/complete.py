@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from diffjoint._types import Mask, MMOutput, Values
+from diffjoint._choices import MMOutput
+from diffjoint._types import Mask, Values
 from diffjoint.errors import InputError
 from diffjoint.state import JointSpace
 from diffjoint.table import (

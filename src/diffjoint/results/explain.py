@@ -13,7 +13,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from diffjoint._checks import check
-from diffjoint._types import Band, Mask, Values
+from diffjoint._choices import Band
+from diffjoint._types import Mask, Values
 from diffjoint.detectors import Belief
 from diffjoint.errors import InputError
 from diffjoint.state import JointSpace, Observation

@@ -11,7 +11,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from diffjoint._types import Checkboxes
+from diffjoint._choices import Checkboxes
 from diffjoint.errors import InputError
 from diffjoint.table.frame import (
     DATE_STEPS,
