@@ -21,6 +21,7 @@ import pandas as pd
 import torch
 
 from benchmarks.bayes_limit import RESULTS as LIMITS
+from benchmarks.imputers import new_imputer
 from benchmarks.pages import RESULTS_PAGE, Blocks, result_page, show, write
 from benchmarks.published import published
 from diffjoint import SelectiveImputer, __version__
@@ -83,11 +84,11 @@ def measure(run: Run, world: World, settings: dict[str, Any]) -> dict[str, Any]:
         )
         print(run.name, json.dumps(passes[-1]), flush=True)
 
-    imputer = SelectiveImputer(
+    imputer = new_imputer(
         world.mm_columns,
         column_kinds=world.column_kinds,
         detector="paper",
-        fusion=run.fusion,  # type: ignore[arg-type]
+        fusion=run.fusion,
         n_iterations=run.n_iterations,
         callback=watch,
         random_state=run.seed,

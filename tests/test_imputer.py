@@ -1,6 +1,7 @@
 import copy
 import re
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -10,16 +11,15 @@ import torch
 from sklearn.exceptions import NotFittedError
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from diffjoint import SelectiveImputer
 from diffjoint.errors import DataWarning, InputError, TrainingError
-from tests.conftest import FEW_CELLS, TINY, TINY_INPAINT
+from tests.conftest import FEW_CELLS, TINY, TINY_INPAINT, new_imputer
 
 MM = ["age", "town"]
 
 
 def imputer(**params):
     tiny = {**TINY_INPAINT, "detector": "paper", "random_state": 0, "mm_columns": MM}
-    return SelectiveImputer(**{**tiny, **params})
+    return new_imputer(**{**tiny, **params})
 
 
 @pytest.fixture
@@ -103,7 +103,7 @@ def test_the_counts_add_up(survey, fitted):
 
 
 def test_meaningful_is_what_fit_called(survey, fitted):
-    del fitted._fit_rows_digest
+    fitted._fitted = replace(fitted._fitted, digest=None)
     np.testing.assert_array_equal(fitted.meaningful_, fitted.predict_mm(survey))
     assert fitted.meaningful_.any()
 
@@ -211,7 +211,7 @@ def test_row_order_does_not_matter(survey):
 
 def test_fit_transform_is_fit_and_transform(survey, fitted):
     together = imputer().fit_transform(survey)
-    del fitted._fit_rows_digest
+    fitted._fitted = replace(fitted._fitted, digest=None)
     pd.testing.assert_frame_equal(fitted.transform(survey), together)
 
 
@@ -254,7 +254,7 @@ def test_boosted_trees_keep_to_the_threads_too(survey):
 def test_drawing_is_learnt_when_draws_are_first_asked_for(survey):
     """It takes most of the time, and what is filled in does not need it."""
     settings = {**TINY, "mm_columns": MM, "random_state": 0}
-    early, late = (SelectiveImputer(**settings).fit(survey) for _ in range(2))
+    early, late = (new_imputer(**settings).fit(survey) for _ in range(2))
     assert early.history_ == []
     first = early.sample(survey, 2)
     assert [done["n_epochs"] for done in early.history_] == [3]
@@ -265,7 +265,7 @@ def test_drawing_is_learnt_when_draws_are_first_asked_for(survey):
 
 @FEW_CELLS
 def test_a_copy_without_the_table_says_why_it_cannot_draw(survey):
-    fitted = SelectiveImputer(**TINY, mm_columns=MM, random_state=0).fit(survey)
+    fitted = new_imputer(**TINY, mm_columns=MM, random_state=0).fit(survey)
     with pytest.raises(InputError, match="Call sample, or save.*, before copying"):
         copy.deepcopy(fitted).sample(survey)
     fitted.sample(survey, 1)
@@ -478,7 +478,7 @@ def test_training_that_diverges_is_explained(survey):
     ],
 )
 def test_settings_that_change_nothing_are_told(survey, params, words):
-    unused = SelectiveImputer(["age"], device="no such device", **params)
+    unused = new_imputer(["age"], device="no such device", **params)
     with pytest.warns(DataWarning, match=words), pytest.raises(InputError, match="device"):
         unused.fit(survey)
 
@@ -489,7 +489,7 @@ def test_settings_that_change_nothing_are_told(survey, params, words):
 def test_settings_that_are_used_or_as_usual_are_not(survey, params):
     """An error would come of a warning; what is refused here is the device, after the settings."""
     with pytest.raises(InputError, match="device must be"):
-        SelectiveImputer(["age"], device="no such device", **params).fit(survey)
+        new_imputer(["age"], device="no such device", **params).fit(survey)
 
 
 @pytest.mark.slow
@@ -499,7 +499,7 @@ def test_settings_that_are_used_or_as_usual_are_not(survey, params):
 )
 def test_the_denoiser_is_as_wide_as_the_table_asks_for(n_columns, params, width):
     table = pd.DataFrame(np.random.default_rng(0).normal(size=(30, n_columns)))
-    fitted = SelectiveImputer([], **params).fit(table.set_axis(map(str, table), axis=1))
+    fitted = new_imputer([], **params).fit(table.set_axis(map(str, table), axis=1))
     assert fitted.settings_.width == width
 
 
@@ -516,5 +516,5 @@ def test_the_denoiser_is_as_wide_as_the_table_asks_for(n_columns, params, width)
 )
 def test_few_rows_get_several_boosters_unless_told_otherwise(n_rows, params, n_boosters):
     table = pd.DataFrame(np.random.default_rng(0).normal(size=(n_rows, 2)), columns=["x", "y"])
-    fitted = SelectiveImputer([], **params).fit(table)
+    fitted = new_imputer([], **params).fit(table)
     assert fitted.settings_.n_boosters == n_boosters

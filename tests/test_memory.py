@@ -2,13 +2,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from diffjoint import SelectiveImputer, _memory
+from diffjoint import Diffusion, SelectiveImputer, _memory
 from diffjoint._memory import check_room, resident_bytes, rows_within
 from diffjoint.cli import main
 from diffjoint.errors import InputError
-from diffjoint.imputer import impute_blocks, learn_only
 from diffjoint.io import text
 from diffjoint.simulate import household_survey
+from diffjoint.steps import impute_blocks, learn_only
 from tests.conftest import FEW_CELLS
 
 pytestmark = FEW_CELLS
@@ -66,7 +66,7 @@ def survey_file(tmp_path, survey):
 
 
 def saved(table, path):
-    SelectiveImputer(MM, max_epochs=1, random_state=0).fit(table).save(path)
+    SelectiveImputer(MM, diffusion=Diffusion(max_epochs=1), random_state=0).fit(table).save(path)
 
 
 def run(*arguments):

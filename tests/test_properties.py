@@ -9,8 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from diffjoint import SelectiveImputer
 from diffjoint.table import infer_schema, open_table
+from tests.conftest import new_imputer
 
 pytestmark = pytest.mark.filterwarnings("ignore::diffjoint.errors.DataWarning")
 
@@ -73,7 +73,7 @@ def quiet(function):
 @given(tables())
 def test_nothing_is_changed_but_lost_cells_and_none_of_those_is_left(frame):
     columns = searchable(frame, lambda name: True)
-    imputer = SelectiveImputer(columns, **QUICK).fit(frame)
+    imputer = new_imputer(columns, **QUICK).fit(frame)
     out, kept = imputer.transform(frame), imputer.predict_mm(frame)
     pd.testing.assert_index_equal(out.index, frame.index)
     pd.testing.assert_index_equal(out.columns, frame.columns)
@@ -97,7 +97,7 @@ def to_fill(frame):
 @quiet
 @given(tables())
 def test_imputed_cells_are_values_the_column_could_hold(frame):
-    out = SelectiveImputer([], column_kinds=to_fill(frame), **QUICK).fit_transform(frame)
+    out = new_imputer([], column_kinds=to_fill(frame), **QUICK).fit_transform(frame)
     assert out.notna().all(axis=None)
     for name in frame:
         seen = frame[name].dropna()
@@ -113,7 +113,7 @@ def test_imputed_cells_are_values_the_column_could_hold(frame):
 @given(tables())
 def test_polars_tables_keep_their_schema(frame):
     table = pl.from_pandas(frame.reset_index(drop=True))
-    out = SelectiveImputer([], column_kinds=to_fill(table), **QUICK).fit_transform(table)
+    out = new_imputer([], column_kinds=to_fill(table), **QUICK).fit_transform(table)
     assert out.schema == table.schema
     assert sum(out.null_count().row(0)) == 0
 
@@ -125,8 +125,8 @@ def test_row_order_never_matters(frame, random):
     columns = searchable(frame, lambda name: True)
     order = list(range(len(frame)))
     random.shuffle(order)
-    straight = SelectiveImputer(columns, **QUICK).fit_transform(frame)
-    turned = SelectiveImputer(columns, **QUICK).fit_transform(frame.iloc[order])
+    straight = new_imputer(columns, **QUICK).fit_transform(frame)
+    turned = new_imputer(columns, **QUICK).fit_transform(frame.iloc[order])
     pd.testing.assert_frame_equal(_sorted(turned), _sorted(straight))
 
 

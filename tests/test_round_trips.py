@@ -10,16 +10,16 @@ import pyarrow as pa
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from diffjoint import SelectiveImputer, load
+from diffjoint import load
 from diffjoint.errors import InputError, TrainingError
-from tests.conftest import FEW_CELLS, NO_OTHER_LOSSES, TINY
+from tests.conftest import FEW_CELLS, NO_OTHER_LOSSES, TINY, new_imputer
 
 RNG = np.random.default_rng(0)
 N = 40
 
 
 def imputer(mm_columns=(), **params):
-    return SelectiveImputer(list(mm_columns), **{**TINY, "random_state": 0, **params})
+    return new_imputer(list(mm_columns), **{**TINY, "random_state": 0, **params})
 
 
 def with_gaps(values):
@@ -243,12 +243,12 @@ def test_parameters_of_numpy_and_torch_can_be_saved(survey, tmp_path):
     fitted = imputer(
         ["age"], n_steps=np.int64(4), learning_rate=np.float32(0.01), device=torch.device("cpu")
     )
-    fitted.set_params(random_state=np.int64(4), checkpoint=tmp_path / "c")
+    fitted.set_params(random_state=np.int64(4), diffusion__checkpoint=tmp_path / "c")
     with pytest.warns(UserWarning, match="checkpoint=.*set, but sampler='amortised' does not use"):
         fitted.fit(survey)
     fitted.save(tmp_path / "m")
     loaded = load(tmp_path / "m")
-    assert (loaded.n_steps, loaded.random_state) == (4, 4)
+    assert (loaded.diffusion.n_steps, loaded.random_state) == (4, 4)
 
 
 def test_labels_that_json_cannot_carry_are_named(tmp_path):

@@ -90,7 +90,7 @@ import warnings; warnings.simplefilter("ignore")
 import pandas as pd
 from diffjoint import SelectiveImputer, load
 survey = pd.read_csv(sys.argv[1])
-imputer = SelectiveImputer(["commute"], max_epochs=1, n_threads=1, random_state=0).fit(survey)
+imputer = SelectiveImputer(["commute"], n_threads=1, random_state=0).fit(survey)
 """
 
 

@@ -10,6 +10,8 @@ text that :func:`in_python` returns keep their references in ``message``.
 
 import ast
 import re
+import sys
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -148,3 +150,25 @@ class DataWarning(UserWarning):
     def __init__(self, message: str) -> None:
         super().__init__(in_python(message))
         self.message = message_of(message)
+
+
+_ON_THE_WAY = ("diffjoint", "sklearn", "joblib")
+"""Packages between the user's line and the place where a doubt comes up."""
+
+
+def warn_user(doubt: str) -> None:
+    """Warn of data, at the line of the user's own code that led here.
+
+    Parameters
+    ----------
+    doubt : str
+        What is probably not as meant; it may hold references by :func:`option`.
+    """
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and _package(frame.f_globals) in _ON_THE_WAY:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(DataWarning(doubt), stacklevel=level)
+
+
+def _package(module: dict[str, Any]) -> str:
+    return str(module.get("__name__", "")).partition(".")[0]

@@ -14,7 +14,7 @@ from diffjoint.cli import main
 from diffjoint.cli.console import by_options
 from diffjoint.errors import DataWarning, InputError, in_python, option
 from diffjoint.simulate import bayesian_network, household_survey
-from tests.conftest import FEW_CELLS, TINY
+from tests.conftest import FEW_CELLS, TINY, new_imputer
 
 pytestmark = FEW_CELLS
 
@@ -464,9 +464,8 @@ def test_the_demo_shows_before_and_after(tmp_path, monkeypatch, capsys):
     )
     from diffjoint.cli.run import demo
 
-    quick = demo.SelectiveImputer
     monkeypatch.setattr(
-        demo, "SelectiveImputer", lambda *args, **kwargs: quick(*args, **kwargs, **TINY)
+        demo, "SelectiveImputer", lambda *args, **kwargs: new_imputer(*args, **kwargs, **TINY)
     )
     assert run("demo", "--folder", tmp_path / "demo", "--quiet") == 0
     shown = capsys.readouterr().out

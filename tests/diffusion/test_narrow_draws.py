@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from diffjoint import SelectiveImputer, load
+from diffjoint import Diffusion, SelectiveImputer, load
 from diffjoint.diffusion.narrow_draws import _hide_in_turn, _inside, _is_too_wide, _share, narrowed
 from diffjoint.diffusion.train import first_held_out
 from diffjoint.state import Draws, JointSpace, Observation, row_keys
@@ -83,7 +83,9 @@ def sums():
     whole = pd.DataFrame(rng.normal(size=(3_000, 2)), columns=["a", "b"])
     whole["sum"] = whole["a"] + whole["b"]
     lost = rng.random(whole.shape) < 0.1
-    imputer = SelectiveImputer([], random_state=0, max_epochs=4, width=32, n_steps=8)
+    imputer = SelectiveImputer(
+        [], random_state=0, diffusion=Diffusion(max_epochs=4, width=32, n_steps=8)
+    )
     return whole, whole.mask(lost), imputer.fit(whole.mask(lost))
 
 
@@ -98,7 +100,8 @@ def test_draws_are_narrower_and_closer_where_trees_know_better(sums):
     whole, table, imputer = sums
     spread, error = spread_and_error(imputer, whole, table)
     as_drawn = copy(imputer)
-    as_drawn._model = replace(imputer._model, shares=None)
+    model = replace(imputer._fitted.model, shares=None)
+    as_drawn._fitted = replace(imputer._fitted, model=model)
     wide, off = spread_and_error(as_drawn, whole, table)
     assert spread < 0.8 * wide
     assert error < 0.8 * off

@@ -11,13 +11,14 @@ from diffjoint import SelectiveImputer, find_mm_columns
 from diffjoint.errors import DataWarning
 from diffjoint.metrics import lost_scores
 from diffjoint.simulate import household_survey, make_mechanism
+from tests.conftest import new_imputer
 
 
 def fitted(table, columns, **params):
     """An imputer that leaves values to the mean: calls are what counts here."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)
-        model = SelectiveImputer(columns, imputer=SimpleImputer(), random_state=0, **params)
+        model = new_imputer(columns, imputer=SimpleImputer(), random_state=0, **params)
         return model.fit(table)
 
 

@@ -3,11 +3,11 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from diffjoint import SelectiveImputer, read_decisions
+from diffjoint import read_decisions
 from diffjoint.cli import main
 from diffjoint.errors import InputError
 from diffjoint.simulate import household_survey
-from tests.conftest import TINY
+from tests.conftest import TINY, new_imputer
 
 SETTINGS = [part for name, value in TINY.items() for part in ("--set", f"{name}={value}")]
 
@@ -95,7 +95,7 @@ def couples():
 
 @pytest.mark.slow
 def test_the_review_frame_with_decisions_is_obeyed(couples):
-    imputer = SelectiveImputer(["spouse_age"], **TINY, random_state=0, review_band=(0.0, 1.0))
+    imputer = new_imputer(["spouse_age"], **TINY, random_state=0, review_band=(0.0, 1.0))
     listed = imputer.fit(couples).review(couples).head(6)
     listed["decision"] = np.where(listed["call"] == "lost", "meaningful", "lost")
     meaningful = imputer.impute(couples, **read_decisions(listed, couples)).meaningful

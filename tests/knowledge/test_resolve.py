@@ -5,11 +5,11 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from diffjoint import SelectiveImputer, load
+from diffjoint import load
 from diffjoint.errors import DataWarning, InputError
 from diffjoint.metrics import mm_scores
 from diffjoint.simulate import household_survey
-from tests.conftest import FLAT_COLUMNS, NO_OTHER_LOSSES, TINY_INPAINT
+from tests.conftest import FLAT_COLUMNS, NO_OTHER_LOSSES, TINY_INPAINT, new_imputer
 
 LEAST = {"max_epochs": 1, "n_steps": 2, "width": 8, "random_state": 0}
 LEAST_DRAWN = {"n_iterations": 1, "n_draws": 2, "n_inpaint_repeats": 1}
@@ -26,7 +26,7 @@ def world():
 def imputer(world, **params):
     kinds = {"column_kinds": world.column_kinds, "mm_columns": world.mm_columns}
     drawn = LEAST_DRAWN if params.get("detector") == "paper" else {}
-    return SelectiveImputer(**{**LEAST, **drawn, **kinds, **params})
+    return new_imputer(**{**LEAST, **drawn, **kinds, **params})
 
 
 def some_labels(world, seed):
@@ -321,7 +321,7 @@ def test_arrays_have_codes():
     array[rng.random(200) < 0.2, 1] = -1
     array[rng.random(200) < 0.2, 2] = -7
     codes = {-7: "lost", 1: {-1: "meaningful"}}
-    out = SelectiveImputer([], reason_codes=codes, **LEAST).fit_transform(array)
+    out = new_imputer([], reason_codes=codes, **LEAST).fit_transform(array)
     np.testing.assert_array_equal(np.isnan(out[:, 1]), array[:, 1] == -1)
     assert ((out[:, 2] >= 10) & (out[:, 2] < 60)).all()
 

@@ -11,7 +11,7 @@ from sklearn.impute import SimpleImputer
 
 from diffjoint import SelectiveImputer, load
 from diffjoint.errors import InputError
-from tests.conftest import TINY
+from tests.conftest import TINY, new_imputer
 
 
 def smokers(n=240):
@@ -39,7 +39,7 @@ RULES = dict.fromkeys(["pack_years", "brand", "quit_on"], 'smokes == "yes"')
 
 def imputer(**params):
     settings = {"rules": RULES, "imputer": SimpleImputer(), "random_state": 0}
-    return SelectiveImputer(**{**settings, **params})
+    return new_imputer(**{**settings, **params})
 
 
 @pytest.fixture(scope="module")
@@ -136,7 +136,7 @@ def test_bounds_hold_for_draws_and_survive_a_file(tmp_path):
     table = smokers()[["age", "weight"]]
     table["age"] = table["age"].astype("Float64") + 0.5
     bounds = {"weight": (table["weight"].min(), table["weight"].max()), "age": (18.5, None)}
-    fitted = SelectiveImputer([], bounds=bounds, **TINY, random_state=0).fit(table)
+    fitted = new_imputer([], bounds=bounds, **TINY, random_state=0).fit(table)
     drawn = pd.concat(fitted.sample(table, 20))
     assert drawn["weight"].between(*bounds["weight"]).all()
     assert (drawn["age"] >= 18.5).all()

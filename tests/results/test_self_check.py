@@ -13,6 +13,7 @@ from diffjoint import SelectiveImputer, SelfCheck
 from diffjoint._progress import NoProgress
 from diffjoint.detectors import learn_evidence
 from diffjoint.errors import InputError
+from diffjoint.fitting.prepare import Given
 from diffjoint.results import self_check
 from diffjoint.results.verdict import (
     describe_calibration,
@@ -22,7 +23,7 @@ from diffjoint.results.verdict import (
 )
 from diffjoint.results.wrong_calls import draw_lost_together, find_wrong_calls
 from diffjoint.simulate import household_survey
-from tests.conftest import TINY, TINY_INPAINT
+from tests.conftest import TINY, TINY_INPAINT, new_imputer
 
 
 def table_of(n, seed=0):
@@ -47,7 +48,7 @@ def table_of(n, seed=0):
 @pytest.fixture(scope="module")
 def checked():
     table = table_of(500)
-    imputer = SelectiveImputer(["spouse"], imputer=None, **TINY, random_state=0).fit(table)
+    imputer = new_imputer(["spouse"], imputer=None, **TINY, random_state=0).fit(table)
     return imputer, table, imputer.self_check(table)
 
 
@@ -144,10 +145,13 @@ def survey_of(mechanism, loss_rate):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         imputer.fit(world.observed_table)
-    observation, belief = imputer._observe(imputer._fitted_on), imputer._model.belief
+    observation, belief = (
+        imputer._fitted.observe(imputer._fitted.coded),
+        imputer._fitted.model.belief,
+    )
     folds = belief.evidence.judges(observation.values)
     rng = np.random.default_rng(0)
-    wrong = find_wrong_calls(observation, imputer._model.space, belief, folds, 0.5, rng)
+    wrong = find_wrong_calls(observation, imputer._fitted.model.space, belief, folds, 0.5, rng)
     kept = imputer.predict_mm(world.observed_table)[world.mm_columns]
     lost = (world.lost & ~world.meaningful)[world.mm_columns]
     return wrong, kept.to_numpy()[lost.to_numpy()].mean()
@@ -268,15 +272,15 @@ def test_evidence_is_learnt_anew_once_and_not_for_draws(checked, monkeypatch):
     monkeypatch.setattr("diffjoint.detectors.evidence.learn_in_turn", never)
     assert isinstance(imputer.self_check(table), SelfCheck)
     assert len(learnt) == 1
-    assert learnt[0] != imputer._model.seed
+    assert learnt[0] != imputer._fitted.model.seed
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("known", [None, "labels"])
 def test_another_loss_rate_says_what_learning_anew_with_it_says(checked, known):
     imputer, table, _ = checked
-    observation = imputer._observe(imputer._open(table, known and labels_of(table), None))
-    space, seed = imputer._model.space, imputer._model.seed
+    observation = imputer._fitted.observe(imputer._open(Given(table, known and labels_of(table))))
+    space, seed = imputer._fitted.model.space, imputer._fitted.model.seed
     rates = {space.mm[0]: 0.2}
     plain = learn_evidence(observation, space, None, seed, NoProgress())
     folds = plain.evidence.judges(observation.values)
@@ -310,10 +314,10 @@ def test_a_sample_is_called_as_the_whole_table_is(monkeypatch):
     monkeypatch.setattr(self_check, "_changes", changes)
     imputer.self_check(table)
     sample, likely = asked[0]
-    whole = imputer._observe(imputer._fitted_on)
+    whole = imputer._fitted.observe(imputer._fitted.coded)
     place = {key: i for i, key in enumerate(whole.keys.tolist())}
     rows = [place[key] for key in sample.keys.tolist()]
-    np.testing.assert_array_equal(likely, imputer._model.belief.probability(whole)[rows])
+    np.testing.assert_array_equal(likely, imputer._fitted.model.belief.probability(whole)[rows])
 
 
 def test_a_column_of_noise_is_not_better_than_its_mean(checked):
@@ -440,8 +444,8 @@ class Counted(NoProgress):
 @pytest.mark.slow
 def test_the_work_of_a_check_is_as_much_as_was_said(checked):
     imputer, _, _ = checked
-    counted, observation = Counted(), imputer._observe(imputer._fitted_on)
-    self_check.check_table(observation, imputer._model, None, 0, counted)
+    counted, observation = Counted(), imputer._fitted.observe(imputer._fitted.coded)
+    self_check.check_table(observation, imputer._fitted.model, None, 0, counted)
     assert counted.done == pytest.approx(counted.total)
 
 
@@ -455,7 +459,7 @@ def test_a_check_is_plain_data(checked):
 
 def test_the_papers_sampler_is_refused_in_words(checked):
     table = checked[1][["x", "noise"]]
-    imputer = SelectiveImputer([], **{**TINY_INPAINT, "n_iterations": 1}).fit(table)
+    imputer = new_imputer([], **{**TINY_INPAINT, "n_iterations": 1}).fit(table)
     with pytest.raises(InputError, match="sampler='inpaint'"):
         imputer.self_check(table)
 

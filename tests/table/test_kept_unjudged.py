@@ -9,10 +9,10 @@ import polars as pl
 import pytest
 from sklearn.impute import KNNImputer
 
-from diffjoint import SelectiveImputer, find_mm_columns, inspect, load
+from diffjoint import find_mm_columns, inspect, load
 from diffjoint.cli import main
 from diffjoint.errors import DataWarning, InputError
-from tests.conftest import TINY, TINY_INPAINT
+from tests.conftest import TINY, TINY_INPAINT, new_imputer
 
 BOXES = [f"serves {dish}" for dish in ("sprouts", "squash", "beans", "corn", "peas", "rolls")]
 BOXES += ["works", "consent"]
@@ -51,7 +51,7 @@ def with_pool(table, n_observed=13):
 
 
 def imputer(**params):
-    return SelectiveImputer(**{**TINY, "mm_columns": MM, "random_state": 0, **params})
+    return new_imputer(**{**TINY, "mm_columns": MM, "random_state": 0, **params})
 
 
 def fitted(table, **params):

@@ -6,10 +6,10 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from diffjoint import SelectiveImputer, find_mm_columns, load
+from diffjoint import find_mm_columns, load
 from diffjoint.errors import DataWarning
 from diffjoint.table import infer_schema, open_table, pass_through_doubts
-from tests.conftest import FEW_CELLS, NO_OTHER_LOSSES, TINY
+from tests.conftest import FEW_CELLS, NO_OTHER_LOSSES, TINY, new_imputer
 
 N = 60
 RNG = np.random.default_rng(0)
@@ -23,7 +23,7 @@ def table(**columns):
 
 
 def imputer(**params):
-    return SelectiveImputer(**{**TINY, "mm_columns": [], "random_state": 0, **params})
+    return new_imputer(**{**TINY, "mm_columns": [], "random_state": 0, **params})
 
 
 def doubts(frame, kinds=None):

@@ -2,13 +2,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from diffjoint import SelectiveImputer
+from diffjoint import Diffusion, SelectiveImputer
 from diffjoint._progress import NoProgress
 from diffjoint.simulate import bayesian_network
 from diffjoint.state import JointSpace, Observation, row_keys
 from diffjoint.table import code_table, infer_schema, open_table
 from diffjoint.values.boosted import MOST_CLASSES, _classes, expectation_from, learn_values
-from tests.conftest import FLAT_COLUMNS, TINY
+from tests.conftest import FLAT_COLUMNS, TINY, new_imputer
 
 
 def opened(frame, **kinds):
@@ -134,7 +134,7 @@ def test_arrays_hold_all_that_is_expected():
 @FLAT_COLUMNS
 def test_values_come_close_to_what_can_be_known_of_the_network():
     world = bayesian_network(6_000, 3_000, mechanism="mcar", loss_rate=0.3, seed=3)
-    imputer = SelectiveImputer(world.mm_columns, **TINY, random_state=0)
+    imputer = new_imputer(world.mm_columns, **TINY, random_state=0)
     test = world.test
     completed = imputer.fit(world.train.observed_table).transform(test.observed_table)
     lost = test.lost["C2"]
@@ -149,7 +149,7 @@ def test_draws_know_what_is_observed():
     frame = lines(1_500)
     frame.loc[:299, "y"] = np.nan
     frame["side"] = "same"
-    imputer = SelectiveImputer([], max_epochs=25, random_state=0).fit(frame)
+    imputer = SelectiveImputer([], diffusion=Diffusion(max_epochs=25), random_state=0).fit(frame)
     draws = np.stack([t["y"].to_numpy()[:300] for t in imputer.sample(frame, 20)])
     x = frame["x"].to_numpy()[:300]
     assert np.corrcoef(draws.mean(axis=0), 3 * x)[0, 1] > 0.95

@@ -1,7 +1,6 @@
 """Put meaningful cells back into a table that another tool has completed."""
 
 from typing import Any
-from warnings import warn
 
 import narwhals as nw
 import numpy as np
@@ -10,9 +9,10 @@ from numpy.typing import NDArray
 from sklearn.impute import SimpleImputer
 
 from diffjoint._types import Mask
-from diffjoint.errors import DataWarning, InputError
-from diffjoint.imputer import Imputation, SelectiveImputer
+from diffjoint.errors import InputError, warn_user
+from diffjoint.imputer import SelectiveImputer
 from diffjoint.knowledge.labels import open_flags
+from diffjoint.results.imputation import Imputation
 from diffjoint.table import (
     Table,
     cells_of,
@@ -72,11 +72,9 @@ def keep_na(X: Any, completed: Any, meaningful: Any = None) -> Any:
             changed[name] = n_changed
     if changed:
         listed = ", ".join(f"{name} ({n:,})" for name, n in changed.items())
-        warn(
+        warn_user(
             f"Observed cells are not the same in completed: {listed}. X's own are kept. If the "
-            "tool scaled or recoded the table, undo that first.",
-            DataWarning,
-            stacklevel=2,
+            "tool scaled or recoded the table, undo that first."
         )
     return table.replace_columns(columns)
 

@@ -4,13 +4,13 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from diffjoint._checks import check_choice
 from diffjoint.cli.options.learning import Method
 from diffjoint.errors import InputError
 from diffjoint.settings import (
     DEFAULT_DETECTOR,
     DETECTOR_NAMES,
     PRESETS,
-    check_choice,
     settings_for,
     settings_types,
 )

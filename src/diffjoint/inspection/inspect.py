@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, get_args
+from typing import Any
 
 import narwhals as nw
 import numpy as np
@@ -11,14 +11,15 @@ from numpy.typing import NDArray
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 
+from diffjoint._checks import check
+from diffjoint._choices import Checkboxes
 from diffjoint._progress import NoProgress, Progress
 from diffjoint.errors import in_python
 from diffjoint.fitting.auto_columns import TOO_FEW, search
 from diffjoint.inspection.disguised import Suspicion, find_disguised
 from diffjoint.inspection.spelling import TextDates, Variants, find_text_dates, find_variants
-from diffjoint.settings import INSPECTED_ROWS, check_choice
+from diffjoint.settings import INSPECTED_ROWS
 from diffjoint.table import (
-    Checkboxes,
     Kind,
     Schema,
     Table,
@@ -208,7 +209,7 @@ def inspect(
     >>> [block.columns for block in found.blocks]
     [('weekly_hours', 'commute')]
     """
-    check_choice("checkboxes", checkboxes, get_args(Checkboxes))
+    check("checkboxes", checkboxes)
     table, infinite = _finite(open_table(X))
     missing = np.column_stack([table.missing(i) for i in range(table.n_columns)])
     schema = infer_schema(table, column_kinds, checkboxes=checkboxes)

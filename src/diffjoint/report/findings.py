@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from diffjoint._choices import Band
 from diffjoint._types import Mask, Values
-from diffjoint.results.explain import Band, CellExplainer
+from diffjoint.results.explain import CellExplainer
 from diffjoint.table import Schema, Table
 
 

@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
+from diffjoint._choices import MMOutput
 from diffjoint._types import Mask, Values
 from diffjoint.errors import InputError, option
 from diffjoint.state import JointSpace
@@ -18,8 +19,6 @@ from diffjoint.table import (
     with_cells,
     without_cells,
 )
-
-MMOutput = Literal["na", "category", "indicator"]
 
 
 def complete(

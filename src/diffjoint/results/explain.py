@@ -4,7 +4,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from math import exp, log
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
 import narwhals as nw
@@ -12,13 +12,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from diffjoint._checks import check
+from diffjoint._choices import Band
 from diffjoint._types import Mask, Values
 from diffjoint.detectors import Belief
 from diffjoint.errors import InputError, option
 from diffjoint.state import JointSpace, Observation
 from diffjoint.table import UNTICKED, Schema, Table, cells_of, open_table
 
-Band = tuple[float, float]
 REVIEW_BAND: Band = (0.2, 0.8)
 """Default range of P(meaningful) in which a cell is doubtful and should be reviewed."""
 MOST_NAMED = 3
@@ -392,23 +393,8 @@ def find_cell(
 
 def check_band(band: Any) -> Band | None:
     """Return the review band as two floats, or None; raise if it is not a band."""
-    if band is None:
-        return None
-    is_pair = not isinstance(band, str) and isinstance(band, Sequence) and len(band) == 2
-    if not is_pair or not all(isinstance(p, Real) and not isinstance(p, bool) for p in band):
-        raise _no_band(band)
-    low, high = float(band[0]), float(band[1])
-    if not 0.0 <= low < high <= 1.0:
-        raise _no_band(band)
-    return low, high
-
-
-def _no_band(band: Any) -> InputError:
-    return InputError(
-        f"{option('review_band')} must be two probabilities, the lower one first, such as "
-        f"(0.2, 0.8), or None to name no cells; got {band!r}.",
-        parameter="review_band",
-    )
+    check("review_band", band)
+    return None if band is None else (float(band[0]), float(band[1]))
 
 
 def in_band(band: Band | None, probability: Values, candidates: Mask) -> Mask:

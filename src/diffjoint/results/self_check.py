@@ -14,7 +14,7 @@ from diffjoint._types import Mask, Values
 from diffjoint.detectors import EvidenceBelief, LossRate, learn_evidence
 from diffjoint.errors import InputError, Words, in_python, option
 from diffjoint.evidence import NEW, Judged, n_folds_alone
-from diffjoint.fitting.model import Model
+from diffjoint.fitting.model import Model, ValueModel
 from diffjoint.metrics import N_CALIBRATION_BINS, calibration_error
 from diffjoint.results.verdict import (
     ALL,
@@ -177,7 +177,7 @@ def check_table(
     seed : int
         Seed for the cells to hide, and for the refit of the evidence.
     """
-    check_is_possible(model)
+    model = check_is_possible(model)
     belief, n_rows = model.belief, len(observation.values)
     is_filled = ~model.space.schema.checkboxes
     n_missing = (~observation.observed)[:, is_filled].sum(axis=0).tolist()
@@ -219,14 +219,15 @@ def check_table(
     return SelfCheck(values, calibration, _frame(bins), _frame(calls), notes, wrong)
 
 
-def check_is_possible(model: Model) -> None:
-    """Raise an error if checking values would mean drawing all of them again."""
-    if model.expectation is None:
+def check_is_possible(model: Model) -> ValueModel:
+    """Return the model; raise an error if checking values would mean drawing all of them again."""
+    if not isinstance(model, ValueModel):
         raise InputError(
             f"{option('self_check')} is for values that need no draws, those of "
             f"{option('sampler', 'amortised')} or of a wrapped imputer; this one was fitted with "
             f"{option('sampler', 'inpaint')}. Fit with the default."
         )
+    return model
 
 
 def _notes(n_checked: int, n_rows: int) -> tuple[str, ...]:
@@ -263,7 +264,7 @@ def hidden_share(gaps: Mask, space: JointSpace) -> float:
 
 def _check_values(
     observation: Observation,
-    model: Model,
+    model: ValueModel,
     is_new: bool,
     rng: np.random.Generator,
     seed: int,
@@ -282,7 +283,7 @@ def _check_values(
     learnt = model.expectation
     if isinstance(learnt, Wrapped) and not is_new:
         learnt = learn_wrapped(learnt.imputer, left, space, seed, progress)
-    elif learnt is None or not is_new:
+    elif not is_new:
         learnt = learn_values(left, space, model.settings.n_boosters, seed, progress)
     filled, _ = learnt.predict(left)
     return _frame(

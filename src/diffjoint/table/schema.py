@@ -5,12 +5,13 @@ import numbers as numeric
 from collections.abc import Collection, Hashable, Mapping
 from dataclasses import asdict, dataclass
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Any
 
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from diffjoint._choices import Checkboxes
 from diffjoint.errors import InputError, option
 from diffjoint.table.frame import (
     DATE_STEPS,
@@ -25,8 +26,6 @@ from diffjoint.table.frame import (
 )
 from diffjoint.table.ranks import quantiles_of
 
-Checkboxes = Literal["keep", "fill"]
-"""What to do with the missing cells of columns that hold one value or nothing."""
 TICKED, NOT_TICKED = 0.0, 1.0
 """Codes of a checkbox: its only level, and a missing cell."""
 UNTICKED = "not ticked"

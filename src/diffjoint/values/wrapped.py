@@ -8,7 +8,7 @@ from sklearn.base import clone
 
 from diffjoint._progress import Progress
 from diffjoint._types import Values
-from diffjoint.errors import InputError, option
+from diffjoint.errors import InputError
 from diffjoint.state import JointSpace, Observation
 from diffjoint.table import dummy_levels, from_dummies, to_dummies
 
@@ -56,18 +56,6 @@ def learn_wrapped(
     fitted = copy.fit(given)
     progress.advance(1)
     return Wrapped(space, fitted, levels)
-
-
-def check_imputer(imputer: Any) -> None:
-    """Raise unless it is an estimator that can be cloned, fitted and used to transform."""
-    needed = ("get_params", "set_params", "fit", "transform")
-    if isinstance(imputer, type) or not all(hasattr(imputer, name) for name in needed):
-        raise InputError(
-            f"{option('imputer')} must be a scikit-learn imputer, with fit, transform and "
-            f"get_params, such as KNNImputer(); got {imputer!r}. Pass an instance, or None for "
-            "diffjoint's own values.",
-            parameter="imputer",
-        )
 
 
 def _checked(answer: Any, given: Values, imputer: Any) -> Values:

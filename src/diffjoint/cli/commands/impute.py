@@ -59,7 +59,7 @@ def impute(
     if in_blocks:
         completing.complete_blocks(imputer, file, out, outputs, running.quiet)
         return
-    result = imputer.impute(file.table, **cells)
+    result = imputer.impute()
     if model_out is not None:
         writing.save_model(imputer, model_out, draws=False, quiet=running.quiet)
     completing.write_all(imputer, source, file, out, result, outputs, cells, running.quiet)

@@ -8,8 +8,10 @@ from typing import Any
 from diffjoint.cli.options.files import Outputs
 from diffjoint.cli.run.showing import COUNTED, say_counts
 from diffjoint.cli.run.writing import check_itself, write_report, write_review
-from diffjoint.imputer import Imputation, SelectiveImputer, impute_blocks
+from diffjoint.imputer import SelectiveImputer
 from diffjoint.io.files import TableFile, text_writer, write_file
+from diffjoint.results.imputation import Imputation
+from diffjoint.steps import impute_blocks
 
 
 def complete_blocks(
@@ -55,5 +57,5 @@ def write_all(
     say_counts(counts, out, outputs.review, quiet)
     check = None
     if outputs.self_check:
-        check = check_itself(imputer, file, cells, quiet and outputs.report is not None)
+        check = check_itself(imputer, file, result, cells, quiet and outputs.report is not None)
     write_report(imputer, source, file, outputs.report, result, check, cells, quiet)

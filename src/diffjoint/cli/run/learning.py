@@ -16,9 +16,10 @@ from diffjoint.cli.parsing import (
 from diffjoint.cli.run.by_file import parse_columns, parse_loss_rate, parse_mm_fill, with_codes_of
 from diffjoint.cli.run.showing import show_codes, show_evidence, show_schema
 from diffjoint.errors import InputError
-from diffjoint.imputer import SelectiveImputer, learn_only, load
+from diffjoint.imputer import SelectiveImputer, load
 from diffjoint.io.files import TableFile
-from diffjoint.settings import DEFAULT_DETECTOR, DEFAULT_MEMORY_LIMIT
+from diffjoint.settings import DEFAULT_DETECTOR, DEFAULT_MEMORY_LIMIT, estimator_params
+from diffjoint.steps import fit_understood, learn_only, understand
 
 Groups = tuple[Searched, Known, Filled, Method, Running]
 """What a model is learnt by."""
@@ -44,13 +45,15 @@ def learn(
         Parameters of the imputer that are not in the groups.
     """
     quiet = groups[-1].quiet
-    imputer = SelectiveImputer(**_params(file, *groups), **params)
-    show_schema(imputer, file, cells, quiet)
+    imputer = SelectiveImputer(**estimator_params(**_params(file, *groups), **params))
+    understood = understand(imputer, file.table, **cells)
+    show_schema(imputer, understood, quiet)
     show_codes(file, quiet)
     if in_blocks:
+        del understood
         learn_only(imputer, file.take)
     else:
-        imputer.fit(file.table, **cells)
+        fit_understood(imputer, understood)
     show_evidence(imputer, quiet)
     return imputer
 

@@ -1,31 +1,27 @@
 """Say what a file is taken for, what was found in it, and what became of its cells."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from rich.table import Table as RichTable
 from rich.text import Text
 
 from diffjoint.cli.console import console, say
 from diffjoint.fitting.auto_columns import AUTO
-from diffjoint.imputer import SelectiveImputer, understand
+from diffjoint.fitting.prepare import Understood
+from diffjoint.imputer import SelectiveImputer
 from diffjoint.io.files import TableFile
-from diffjoint.knowledge.reason_codes import columns_searched_by_codes, read_reasons
-from diffjoint.table import open_table
+from diffjoint.knowledge.reason_codes import columns_searched_by_codes
 
 COUNTED = ("n_observed", "n_kept", "n_imputed", "n_left", "n_review", "n_unticked")
 """Numbers of cells that an imputation tells."""
 
 
-def show_schema(
-    imputer: SelectiveImputer, file: TableFile, known: Mapping[str, Any], quiet: bool
-) -> None:
+def show_schema(imputer: SelectiveImputer, understood: Understood, quiet: bool) -> None:
     """The columns as understood, before the work: a wrong kind is cheap to correct now."""
     if quiet:
         return
-    table, schema = understand(imputer, open_table(file.table), **known)
-    _, labels = read_reasons(open_table(file.table), imputer.reason_codes)
-    by_code = columns_searched_by_codes(table, imputer.reason_codes, labels)
+    table, schema = understood.without_codes, understood.schema
+    by_code = columns_searched_by_codes(table, imputer.reason_codes, understood.coded)
     searched = {
         *([] if imputer.mm_columns == AUTO else imputer.mm_columns or []),
         *(imputer.rules or {}),

@@ -8,9 +8,10 @@ import pandas as pd
 
 from diffjoint.cli.console import by_options, say
 from diffjoint.cli.options.files import Outputs
-from diffjoint.imputer import Imputation, SelectiveImputer
+from diffjoint.imputer import SelectiveImputer
 from diffjoint.io.files import STANDARD_STREAM, TableFile, is_text, write_file
 from diffjoint.io.formulas import guarded
+from diffjoint.results.imputation import Imputation
 from diffjoint.results.self_check import SelfCheck
 
 
@@ -42,10 +43,14 @@ def write_report(
 
 
 def check_itself(
-    imputer: SelectiveImputer, file: TableFile, cells: Mapping[str, Any], quiet: bool
+    imputer: SelectiveImputer,
+    file: TableFile,
+    result: Imputation,
+    cells: Mapping[str, Any],
+    quiet: bool,
 ) -> SelfCheck:
     """Say what to trust; the report, if there is one, says it, too."""
-    check = imputer.self_check(file.table, **cells)
+    check = imputer.self_check(file.table, result, **cells)
     alarm = by_options(check.alarm)
     warning = f"Warning: {alarm}" if alarm else ""
     say(f"{warning}{by_options(check).removeprefix(alarm)}", quiet)
