@@ -22,7 +22,7 @@ TINY_INPAINT = {
 
 
 def _doubt(words: str) -> pytest.MarkDecorator:
-    return pytest.mark.filterwarnings(f"ignore:{words}:diffjoint.errors.UntypicalWarning")
+    return pytest.mark.filterwarnings(f"ignore:{words}:diffjoint.errors.DataWarning")
 
 
 FEW_CELLS = _doubt(".* ha(s|ve) fewer than")

@@ -102,7 +102,7 @@ def test_a_saved_model_holds_no_tensor(survey, saved):
         assert {type(array) for array in imputer._model.denoiser.values()} == {np.ndarray}
 
 
-@pytest.mark.filterwarnings("ignore::diffjoint.errors.UntypicalWarning")
+@pytest.mark.filterwarnings("ignore::diffjoint.errors.DataWarning")
 def test_imputers_of_arrays_can_be_saved(tmp_path):
     array = np.random.default_rng(0).normal(size=(40, 3))
     array[:9, 1] = np.nan

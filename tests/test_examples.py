@@ -37,7 +37,7 @@ def test_rules_and_codes_are_never_overruled():
     assert list(shown) == [0.0, 1.0, 0.0, 1.0]
 
 
-@pytest.mark.filterwarnings("ignore::diffjoint.errors.UntypicalWarning")
+@pytest.mark.filterwarnings("ignore::diffjoint.errors.DataWarning")
 def test_clinical_labs_are_counted():
     counts = clinical_labs.main(300, **TINY)
     assert (counts["kept"] + counts["filled"] == counts["empty"]).all()

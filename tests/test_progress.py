@@ -121,7 +121,7 @@ def gated(together):
 
 @pytest.mark.parametrize("together", [False, True], ids=["one by one", "together"])
 @pytest.mark.parametrize("sampler", ["amortised", "inpaint"])
-@pytest.mark.filterwarnings("ignore:Cells get lost together:diffjoint.errors.UntypicalWarning")
+@pytest.mark.filterwarnings("ignore:Cells get lost together:diffjoint.errors.DataWarning")
 def test_masks_learnt_in_turn_are_announced_where_that_is_work(sampler, together, monkeypatch):
     """Where cells get lost together, one number decides on a row, and nothing is learnt for it."""
     listener, table = Listener(), gated(together)

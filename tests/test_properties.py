@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from diffjoint import SelectiveImputer
 from diffjoint.table import infer_schema, open_table
 
-pytestmark = pytest.mark.filterwarnings("ignore::diffjoint.errors.UntypicalWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::diffjoint.errors.DataWarning")
 
 QUICK = {
     "n_steps": 2,

@@ -95,7 +95,7 @@ def test_cells_to_review_are_counted_and_written(tmp_path, capsys):
     assert run("impute", source, listed, *options, "--review", listed) == 2
 
 
-@pytest.mark.filterwarnings("default::diffjoint.errors.UntypicalWarning")
+@pytest.mark.filterwarnings("default::diffjoint.errors.DataWarning")
 def test_doubts_are_told_once_and_again_in_transform(tmp_path, capsys):
     source = tmp_path / "survey.csv"
     table = household_survey(300).observed_table[["married", "spouse_age"]]
@@ -126,7 +126,7 @@ def test_a_model_draws_if_that_was_asked_for(survey_file, tmp_path, capsys):
     assert len(load(tmp_path / "with").sample(pd.read_csv(survey_file), 2)) == 2
 
 
-@pytest.mark.filterwarnings("ignore::diffjoint.errors.UntypicalWarning")
+@pytest.mark.filterwarnings("ignore::diffjoint.errors.DataWarning")
 def test_new_files_need_not_look_like_the_one_that_was_fitted(tmp_path):
     path = tmp_path / "in.csv"
     rows = "".join(
@@ -145,7 +145,7 @@ def test_new_files_need_not_look_like_the_one_that_was_fitted(tmp_path):
         ]
 
 
-@pytest.mark.filterwarnings("ignore::diffjoint.errors.UntypicalWarning")
+@pytest.mark.filterwarnings("ignore::diffjoint.errors.DataWarning")
 def test_an_unseen_level_can_be_let_pass(tmp_path, capsys):
     path, new = tmp_path / "in.csv", tmp_path / "new.csv"
     path.write_text(
@@ -204,7 +204,7 @@ def test_csv_through_standard_streams(survey_file):
     assert done.stdout.count(b"\n") == 81
 
 
-@pytest.mark.filterwarnings("ignore::diffjoint.errors.UntypicalWarning")
+@pytest.mark.filterwarnings("ignore::diffjoint.errors.DataWarning")
 def test_kinds_tokens_and_output_of_meaningful_cells(tmp_path):
     path = tmp_path / "in.csv"
     rows = "".join(f"{i % 9},{'ab?'[i % 3]},{i * 0.5}\n" for i in range(60))
@@ -323,7 +323,7 @@ def test_wrong_use_and_failed_runs_have_their_codes(
     assert not (tmp_path / "out.csv").exists()
 
 
-@pytest.mark.filterwarnings("always::diffjoint.errors.UntypicalWarning")
+@pytest.mark.filterwarnings("always::diffjoint.errors.DataWarning")
 def test_a_column_without_a_value_is_named_and_carried_along(survey_file, tmp_path, capsys):
     text(survey_file).assign(void="", **{"n/a": "NA"}).to_csv(survey_file, index=False)
     out, model = tmp_path / "out.csv", tmp_path / "model.diffjoint"
@@ -360,7 +360,7 @@ def test_messages_speak_of_options(said, shown):
     assert by_options(said) == shown
 
 
-@pytest.mark.filterwarnings("always::diffjoint.errors.UntypicalWarning")
+@pytest.mark.filterwarnings("always::diffjoint.errors.DataWarning")
 def test_rates_by_column_are_kept_and_contradictions_told_once(survey_file, tmp_path, capsys):
     model, new = tmp_path / "model", tmp_path / "new.csv"
     code = run(
@@ -610,7 +610,7 @@ def test_what_cannot_be_known_is_said(coded_file, tmp_path, capsys, options, wor
     assert re.search(words, " ".join(capsys.readouterr().err.split()))
 
 
-@pytest.mark.filterwarnings("ignore:Columns outside mm_columns:diffjoint.errors.UntypicalWarning")
+@pytest.mark.filterwarnings("ignore:Columns outside mm_columns:diffjoint.errors.DataWarning")
 def test_constants_bounds_and_a_self_check_can_be_asked_for(survey_file, tmp_path, capsys):
     out, model = tmp_path / "out.csv", tmp_path / "model"
     code = run(
@@ -627,7 +627,7 @@ def test_constants_bounds_and_a_self_check_can_be_asked_for(survey_file, tmp_pat
 
 
 @pytest.mark.parametrize("quietly", [[], ["-q"]])
-@pytest.mark.filterwarnings("ignore::diffjoint.errors.UntypicalWarning")
+@pytest.mark.filterwarnings("ignore::diffjoint.errors.DataWarning")
 def test_calls_that_are_often_wrong_are_warned_of(
     quietly, survey_file, tmp_path, capsys, monkeypatch
 ):

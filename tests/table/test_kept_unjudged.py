@@ -378,7 +378,7 @@ def run(*arguments):
     return end.value.code
 
 
-@pytest.mark.filterwarnings("always::diffjoint.errors.UntypicalWarning")
+@pytest.mark.filterwarnings("always::diffjoint.errors.DataWarning")
 def test_the_command_that_inspect_suggests_keeps_them(survey, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "200")
