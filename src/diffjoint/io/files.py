@@ -191,7 +191,7 @@ class TextWriter:
     def write(self, rows: pd.DataFrame, block: TextBlock | None = None) -> None:
         """Write some rows; the block of text that they came from says how."""
         if self._text is not None and block is not None:
-            rows = self._text.in_own_words(rows, block)
+            rows = self._text.in_own_text(rows, block)
         written = rows.to_csv(
             index=False,
             header=not self._has_begun,
