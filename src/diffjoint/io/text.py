@@ -5,8 +5,7 @@ those that were there are written in their own text.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +24,8 @@ BLOCK_BYTES = 1 << 18
 """Text that is read at a time."""
 LARGE_BLOCK_BYTES = 1 << 26
 """The same where a row is longer than that."""
+_ROW_TOO_LONG = ("straddling", "cannot infer number of columns")
+"""Words of the parser for a row, or a row of names, that is longer than a block."""
 
 
 @dataclass(frozen=True)
@@ -150,20 +151,20 @@ def read_text(
         Codes for missing cells. They stay in the table, but text is converted, and written back,
         as if those cells held nothing.
     """
-    source = open_source(name, content, delimiter, encoding, BLOCK_BYTES)
-    scan = partial(_scan, na_values=na_values, schema=schema, reason_codes=reason_codes)
-    try:
+    for block_bytes in (BLOCK_BYTES, LARGE_BLOCK_BYTES):
+        n_columns = None
         try:
-            return scan(source)
+            source = open_source(name, content, delimiter, encoding, block_bytes)
+            n_columns = len(source.names)
+            return _scan(source, na_values, schema, reason_codes)
         except pa.ArrowInvalid as error:
-            if "straddling" not in str(error):
-                raise
-            return scan(replace(source, block_bytes=LARGE_BLOCK_BYTES))
-    except pa.ArrowInvalid as error:
-        raise FileError(
-            f"Cannot read {name}: {error}. Each row must have a cell for each of the "
-            f"{len(source.names)} columns."
-        ) from error
+            is_too_long = any(words in str(error) for words in _ROW_TOO_LONG)
+            if block_bytes == LARGE_BLOCK_BYTES or not is_too_long:
+                each = f" for each of the {n_columns} columns" if n_columns else " in each column"
+                raise FileError(
+                    f"Cannot read {name}: {error}. Each row must have a cell{each}."
+                ) from error
+    raise AssertionError("the last size of a block either is read or raises")
 
 
 def _scan(

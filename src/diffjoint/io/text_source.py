@@ -3,11 +3,12 @@
 import codecs
 import csv
 import io
-from collections.abc import Iterator
-from contextlib import closing
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO, cast
 
 import pandas as pd
 import pyarrow as pa
@@ -17,6 +18,9 @@ from diffjoint.errors import FileError
 
 _HEAD_BYTES = 1 << 16
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_DELIMITERS = (",", ";", "\t", "|")
+_LONGEST_CELL = 2**31 - 1
+"""Characters of a cell, for Python's own parser: as many as it can be told."""
 
 
 @dataclass(frozen=True)
@@ -51,62 +55,141 @@ class TextSource:
             raise FileError(
                 f"{self.name} must stay as it is while it is read; it was changed. Run again."
             )
-        with closing(Utf8Stream(self.content, self.encoding, self.name)) as stream:
-            reader = pa_csv.open_csv(
-                stream,
-                read_options=pa_csv.ReadOptions(block_size=self.block_bytes, use_threads=False),
-                parse_options=pa_csv.ParseOptions(
-                    delimiter=self.delimiter,
-                    newlines_in_values=True,
-                    ignore_empty_lines=len(self.names) > 1,
-                ),
-                convert_options=pa_csv.ConvertOptions(
-                    column_types=dict.fromkeys(self.names, pa.string()), strings_can_be_null=False
-                ),
+        n_columns, n_blocks = len(self.names), 0
+        with closing(self._open()) as stream:
+            reader = _open_rows(
+                stream, self.delimiter, self.block_bytes, n_columns, skip_blank=n_columns > 1
             )
-            n_blocks = 0
-            for n_blocks, batch in enumerate(reader, 1):  # noqa: B007
-                yield batch.to_pandas().astype(str)
+            is_header = True
+            for batch in reader:
+                rows = batch.slice(1) if is_header else batch
+                is_header = False
+                if len(rows):
+                    n_blocks += 1
+                    yield self._as_frame(rows)
             if not n_blocks:
-                yield reader.schema.empty_table().to_pandas().astype(str)
+                yield self._as_frame(reader.schema.empty_table())
+
+    @contextmanager
+    def rows(self) -> Iterator["RowParser"]:
+        """Open the rows, that of the names first, for Python's own parser: a second opinion."""
+        with closing(self._open()) as stream:
+            lines = io.TextIOWrapper(cast(BinaryIO, stream), encoding="utf-8", newline="")
+            yield RowParser(lines, self.delimiter, len(self.names))
+
+    def _open(self) -> "Utf8Stream":
+        return Utf8Stream(self.content, self.encoding, self.name)
+
+    def _as_frame(self, rows: pa.RecordBatch | pa.Table) -> pd.DataFrame:
+        """Rows of text with the names of the columns, which need not differ."""
+        frame: pd.DataFrame = rows.to_pandas().astype(str)
+        return frame.set_axis(list(self.names), axis=1)
+
+
+class RowParser:
+    r"""Parse rows by Python's own parser; a blank line is a row only of a single column.
+
+    Examples
+    --------
+    >>> RowParser(["a,b\n", "\n", '"1,5",\n'], ",", 2).take()
+    [['a', 'b'], ['1,5', '']]
+    """
+
+    def __init__(self, lines: Iterable[str], delimiter: str, n_columns: int) -> None:
+        rows = csv.reader(lines, delimiter=delimiter)
+        self._rows = filter(None, rows) if n_columns > 1 else (row or [""] for row in rows)
+
+    def take(self, n_rows: int | None = None) -> list[list[str]]:
+        """Return the next rows, or all that are left."""
+        usual = csv.field_size_limit(_LONGEST_CELL)
+        try:
+            return list(islice(self._rows, n_rows))
+        finally:
+            csv.field_size_limit(usual)
 
 
 def open_source(
     name: str, content: Path | bytes, delimiter: str, encoding: str, block_bytes: int
 ) -> TextSource:
-    """Find out how a text file is written."""
+    """Find out how a text file is written, and read the names of its columns.
+
+    The names are read as cells are, by the same parser: only so does each find its column.
+    """
     with closing(_opened(content)) as file:
         head = file.read(_HEAD_BYTES)
     if encoding.lower() in ("utf-8", "utf8") and head.startswith(_BYTE_ORDER_MARK):
         encoding = "utf-8-sig"
-    header = _header(content, encoding, name)
-    delimiter = _delimiter(header, delimiter)
-    names = next(csv.reader([header], delimiter=delimiter))
-    newline = "\r\n" if b"\r\n" in head else "\n"
-    how = (encoding, delimiter, newline, tuple(names), _stamp(content), block_bytes)
+
+    def open_stream() -> Utf8Stream:
+        return Utf8Stream(content, encoding, name)
+
+    _check_not_blank(open_stream, name)
+    delimiter, n_columns = _find_delimiter(open_stream, delimiter, block_bytes)
+    with closing(open_stream()) as stream:
+        first = next(iter(_open_rows(stream, delimiter, block_bytes, n_columns, only_header=True)))
+    names = tuple(column[0].as_py() for column in first.columns)
+    how = (encoding, delimiter, _newline(head), names, _stamp(content), block_bytes)
     return TextSource(name, content, *how)
 
 
-def _header(content: Path | bytes, encoding: str, name: str) -> str:
-    """The first line."""
-    read = b""
-    with closing(Utf8Stream(content, encoding, name)) as stream:
-        while more := stream.read(_HEAD_BYTES):
-            read += more
-            if read.strip() and len(read.splitlines()) > 1:
-                break
-    text = read.decode(errors="ignore")  # a character may be cut off at the end
-    if not text.strip():
-        raise FileError(
-            f"Cannot read {name}: it is empty. A first line with column names is needed."
-        )
-    return text.splitlines()[0]
+def _open_rows(
+    stream: "Utf8Stream",
+    delimiter: str,
+    block_bytes: int,
+    n_columns: int | None = None,
+    *,
+    skip_blank: bool = True,
+    only_header: bool = False,
+) -> Any:
+    """Open all rows, that of the names included, as text; columns are known by their position.
+
+    Parameters
+    ----------
+    n_columns : int or None
+        None: to be found out, so that types do not matter.
+    only_header : bool
+        Whether rows of another length may be left out, as only the first is asked for.
+    """
+    columns = {f"f{i}": pa.string() for i in range(n_columns or 0)}
+    return pa_csv.open_csv(
+        stream,
+        read_options=pa_csv.ReadOptions(
+            block_size=block_bytes, use_threads=False, autogenerate_column_names=True
+        ),
+        parse_options=pa_csv.ParseOptions(
+            delimiter=delimiter,
+            newlines_in_values=True,
+            ignore_empty_lines=skip_blank,
+            invalid_row_handler=(lambda row: "skip") if only_header else None,
+        ),
+        convert_options=pa_csv.ConvertOptions(column_types=columns, strings_can_be_null=False),
+    )
 
 
-def _delimiter(header: str, usual: str) -> str:
-    """The usual delimiter, unless the header has another one only."""
-    others = [mark for mark in (",", ";", "\t", "|") if mark in header]
-    return others[0] if usual not in header and others else usual
+def _check_not_blank(open_stream: Callable[[], "Utf8Stream"], name: str) -> None:
+    with closing(open_stream()) as stream:
+        if not any(part.strip() for part in iter(lambda: stream.read(_HEAD_BYTES), b"")):
+            raise FileError(
+                f"Cannot read {name}: it is empty. A first line with column names is needed."
+            )
+
+
+def _find_delimiter(
+    open_stream: Callable[[], "Utf8Stream"], usual: str, block_bytes: int
+) -> tuple[str, int]:
+    """Return the usual delimiter, or the one that alone makes several columns; and how many."""
+    for delimiter in (usual, *_DELIMITERS):
+        with closing(open_stream()) as stream:
+            rows = _open_rows(stream, delimiter, block_bytes, only_header=True)
+            if len(rows.schema) > 1:
+                return delimiter, len(rows.schema)
+    return usual, 1
+
+
+def _newline(head: bytes) -> str:
+    if b"\r\n" in head:
+        return "\r\n"
+    return "\r" if b"\r" in head and b"\n" not in head else "\n"
 
 
 def _opened(content: Path | bytes) -> BinaryIO:
@@ -124,7 +207,7 @@ def _stamp(content: Path | bytes) -> tuple[int, ...]:
 
 
 class Utf8Stream(io.RawIOBase):
-    """A text file as UTF-8, without empty lines before the first and with an end to the last."""
+    """A text file as UTF-8, without blank lines before the first and with an end to the last."""
 
     def __init__(self, content: Path | bytes, encoding: str, name: str) -> None:
         self._file = _opened(content)
@@ -137,11 +220,11 @@ class Utf8Stream(io.RawIOBase):
             raise self._not_decodable(error) from error
 
     def readable(self) -> bool:
-        """Say that it can be read."""
+        """Return True: it can be read."""
         return True
 
     def read(self, size: int = -1) -> bytes:
-        """Read so many bytes, fewer at the end."""
+        """Read so many bytes, or fewer at the end."""
         while not self._is_at_end and (size < 0 or len(self._rest) < size):
             self._rest += self._decoded(self._file.read(max(size, _HEAD_BYTES)))
         taken = len(self._rest) if size < 0 else size
