@@ -4,7 +4,6 @@ import codecs
 import os
 import shutil
 import sys
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -16,7 +15,7 @@ import pyarrow as pa
 import pyarrow.feather as pa_feather
 import pyarrow.parquet as pa_parquet
 
-from diffjoint._atomic import write_whole, writing_whole
+from diffjoint._atomic import spooled, write_whole, writing_whole
 from diffjoint.errors import FileError, InputError
 from diffjoint.io.read_back import ReadBackCheck
 from diffjoint.io.statistical import (
@@ -265,15 +264,12 @@ def text_writer(path: str, source: TableFile | None = None) -> Iterator[TextWrit
     with ExitStack() as stack:
         rows = None if text is None else stack.enter_context(text.source.rows())
         if path == STANDARD_STREAM:
-            file: BinaryIO = stack.enter_context(tempfile.TemporaryFile())
+            file = stack.enter_context(spooled(_write_out))
         else:
             file = stack.enter_context(writing_whole(path))
         writer = TextWriter(file, _DELIMITERS[ending], text, rows)
         yield writer
         writer.finish()
-        if path == STANDARD_STREAM:
-            file.seek(0)
-            _write_out(file)
 
 
 def check_ending(path: str, *, to_write: bool = False) -> str:
