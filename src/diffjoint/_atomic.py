@@ -291,7 +291,9 @@ def read_bundle(path: str | os.PathLike[str], kind: str) -> tuple[Arrays, Any]:
         with safe_open(path, framework="numpy") as file:
             header = _checked_header(path, kind, file.metadata() or {})
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except (SafetensorError, json.JSONDecodeError, KeyError, UnicodeDecodeError) as error:
+    except (SafetensorError, LookupError, TypeError, ValueError, RecursionError) as error:
+        if isinstance(error, ModelFileError):
+            raise
         raise ModelFileError(
             f"{path} is not a whole diffjoint {kind} file: it is cut off, damaged or something "
             f"else ({error}). Save it again."
@@ -313,6 +315,8 @@ def _checked_header(
             "SelectiveImputer.save wrote."
         )
     header: dict[str, Any] = json.loads(metadata["diffjoint"])
+    if not isinstance(header, dict):
+        raise TypeError("its header is not one of diffjoint's")
     if header["format_version"] != FORMAT_VERSION:
         raise ModelFileError(
             f"{path} has format version {header['format_version']}; this diffjoint reads version "

@@ -43,6 +43,7 @@ from diffjoint.fitting.model import (
     observe,
 )
 from diffjoint.fitting.params import label_from, params_from, plain_params
+from diffjoint.fitting.stored import check_stored
 from diffjoint.knowledge.labels import Labels, open_labels
 from diffjoint.knowledge.reason_codes import idle_codes, read_reasons, searched_by_codes
 from diffjoint.knowledge.resolve import Knowledge, check_labels, know, open_boxes
@@ -1389,6 +1390,7 @@ def load(path: str | os.PathLike[str], *, device: str = "auto") -> SelectiveImpu
     True
     """
     arrays, facts = read_bundle(path, "model")
+    check_stored(path, arrays, facts)
     try:
         return _imputer_from(arrays, facts, device)
     except (KeyError, TypeError, IndexError) as error:

@@ -21,6 +21,7 @@ from diffjoint.trees.screen import (
     Screen,
     open_screen,
 )
+from diffjoint.trees.stored import check_trees, stored, stored_lengths
 
 __all__ = [
     "MANY_ROWS",
@@ -32,6 +33,7 @@ __all__ = [
     "Screen",
     "Trees",
     "apart",
+    "check_trees",
     "constant",
     "end_to_end",
     "grow",
@@ -39,5 +41,7 @@ __all__ = [
     "open_screen",
     "pack_trees",
     "side_by_side",
+    "stored",
+    "stored_lengths",
     "unpack_trees",
 ]
