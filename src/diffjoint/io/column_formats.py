@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from diffjoint.table import MAX_LEVELS, Kind, Schema
 
-_NUMBER = re.compile(r"[+-]?(0|[1-9]\d*)?(\.\d*)?([eE][+-]?\d+)?")
-_WHOLE = re.compile(r"[+-]?\d{1,18}")
-_LEADING_ZERO = re.compile(r"[+-]?0\d+")
+_NUMBER = re.compile(r"[+-]?(0|[1-9]\d*)?(\.\d*)?([eE][+-]?\d+)?", re.ASCII)
+_WHOLE = re.compile(r"[+-]?\d{1,18}", re.ASCII)
+_LEADING_ZERO = re.compile(r"[+-]?0\d+", re.ASCII)
 _DATE_FORMATS = (
     "%Y-%m-%d",
     "%Y-%m-%d %H:%M",
