@@ -28,6 +28,7 @@ from diffjoint.fitting.prepare import (
 )
 from diffjoint.fitting.running import running
 from diffjoint.fitting.saving import Saved, read_model, write_model
+from diffjoint.fitting.stored import laid_out_otherwise
 from diffjoint.inference import InferenceMixin
 from diffjoint.results.complete import check_output, in_table_shape, indicator_names
 from diffjoint.results.constants import read_constants
@@ -417,7 +418,10 @@ def load(path: str | os.PathLike[str], *, device: str = "auto") -> SelectiveImpu
     True
     """
     saved = read_model(path, device)
-    imputer = SelectiveImputer(**saved.params).set_params(diffusion__device=device)
+    try:
+        imputer = SelectiveImputer(**saved.params).set_params(diffusion__device=device)
+    except TypeError as error:
+        raise laid_out_otherwise(path, error) from error
     imputer._fitted = Fitted(saved.model, saved.identity)
     imputer.settings_, imputer.schema_ = saved.model.settings, saved.model.space.schema
     imputer.mm_columns_, imputer.mm_evidence_ = saved.mm_columns, saved.mm_evidence

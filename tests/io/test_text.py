@@ -39,7 +39,7 @@ def test_columns_have_the_types_that_the_whole_file_gives_them(source, monkeypat
     monkeypatch.setattr(text, "BLOCK_BYTES", 150)
     parts = read_file(source)
     assert len(list(parts.text.blocks())) > 5
-    assert parts.text.manners == whole.text.manners
+    assert parts.text.formats == whole.text.formats
     pd.testing.assert_frame_equal(parts.table, whole.table)
     pd.testing.assert_frame_equal(parts.text.cells, whole.text.cells)
 

@@ -1,5 +1,7 @@
 """Rules by themselves: what they say, and what they refuse to say."""
 
+import time
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -167,3 +169,51 @@ def test_rules_of_unknown_or_unmodelled_columns_are_refused():
         read_rules({"age": 'person_id == "P1"'}, table, schema)
     with pytest.raises(InputError, match="rules must map columns to conditions; got 'age > 3'"):
         read_rules("age > 3", table, schema)
+
+
+# Rules of any length
+
+
+LONG_RULES = {
+    "digits": ("n == " + "9" * 400, "a number of more than 300 digits"),
+    "digits in underscores": ("n == " + "1_" * 200 + "1", "a number of more than 300 digits"),
+    "hexadecimal": ("n == 0x" + "f" * 400, "a number that is too large"),
+    "not": ("not " * 3000 + 'm == "yes"', "3,000 deep inside each other; 50 may"),
+    "signs": ("n == " + "-" * 3000 + "1", "3,000 deep inside each other"),
+    "parentheses": ("(" * 60 + 'm == "yes"' + ")" * 60, "60 deep inside each other"),
+    "not in parentheses": ("not(" * 99 + 'm == "yes"' + ")" * 99, "deep inside each other"),
+    "escapes": ('m == "' + "\\x41" * 50_000, "may have 20,000"),
+    "escaped quotes": ("m == '" + "\\'" * 9_000, "cannot be read"),
+    "escapes without an end": ('m == "' + "\\" * 19_000, "cannot be read"),
+    "backticks": ("`" * 19_999, "cannot be read"),
+    "both quotes": ("'\"" * 9_000, "A rule may have"),
+    "terms": (" or ".join(['m == "yes"'] * 100_000), "may have 20,000"),
+    "powers": ("n == " + "**".join("9" * 1000), "A rule may have"),
+    "sums": ("n == 1" + "+1" * 9_000, "A rule may have"),
+    "attributes": ("n" + ".a" * 9_000, "A rule may have"),
+    "lambda": ("lambda: " * 2_000 + "n", "A rule may have"),
+}
+
+
+@pytest.mark.parametrize(("rule", "words"), LONG_RULES.values(), ids=LONG_RULES)
+def test_long_rules_are_refused_soon_and_in_few_words(rule, words):
+    frame = pd.DataFrame(
+        {"m": ["yes", "no"] * 20, "n": np.arange(40) * 0.37, "s": [40.5, None] * 20}
+    )
+    table = open_table(frame)
+    start = time.process_time()
+    with pytest.raises(InputError, match=words) as caught:
+        read_rules({"s": rule}, table, infer_schema(table))
+    assert time.process_time() - start < 5
+    assert len(str(caught.value)) < 2_000
+
+
+def test_rules_may_be_long_within_bounds():
+    frame = pd.DataFrame({"m": ["yes", "no"] * 20, "s": [40.5, None] * 20})
+    table = open_table(frame)
+    wide = " or ".join(['m == "yes"'] * 1_000)
+    deep = "not " * 4 + "(" * 40 + 'm == "yes"' + ")" * 40
+    for rule in (wide, deep, 'm in ["yes"] and not m == "no"' + " and not m == 'no'" * 200):
+        (read,) = read_rules({"s": rule}, table, infer_schema(table))
+        values = np.array([[1.0, 1.0], [0.0, 1.0]])
+        assert read.answers(values, np.zeros((2, 2), dtype=bool)).tolist() == [2, 0]

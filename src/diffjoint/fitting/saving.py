@@ -6,9 +6,9 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from diffjoint._atomic import Arrays, read_bundle, write_bundle
-from diffjoint.errors import ModelFileError
 from diffjoint.fitting.model import Model, check_device, model_from
 from diffjoint.fitting.params import label_from, params_from, plain_params
+from diffjoint.fitting.stored import check_stored, laid_out_otherwise
 from diffjoint.settings import Settings
 from diffjoint.state import JointSpace
 from diffjoint.table import Schema
@@ -74,13 +74,11 @@ def read_model(path: str | os.PathLike[str], device: str) -> Saved:
         Where the diffusion model is to run.
     """
     arrays, facts = read_bundle(path, "model")
+    check_stored(path, arrays, facts)
     try:
         return _saved_from(arrays, facts, device)
     except (KeyError, TypeError, IndexError) as error:
-        raise ModelFileError(
-            f"{path} is laid out in another way than this diffjoint reads ({error!r}). Use the "
-            "diffjoint release that wrote it, or fit and save again."
-        ) from error
+        raise laid_out_otherwise(path, error) from error
 
 
 def _saved_from(arrays: Arrays, facts: dict[str, Any], device: str) -> Saved:

@@ -5,6 +5,8 @@ from typing import Any
 
 import narwhals as nw
 
+from diffjoint.table import is_number_text
+
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")
 """Apostrophes before it count, so that taking one off gives back what was there."""
 
@@ -34,7 +36,7 @@ def guarded(table: Any) -> Any:
 
 def guard(cell: Any) -> Any:
     """Return a cell, with an apostrophe before it if a spreadsheet would run it."""
-    runs = isinstance(cell, str) and _FORMULA.match(cell) and not _is_number(cell)
+    runs = isinstance(cell, str) and _FORMULA.match(cell) and not is_number_text(cell)
     return f"'{cell}" if runs else cell
 
 
@@ -48,11 +50,3 @@ def unguard(cell: Any) -> Any:
     """
     is_guarded = isinstance(cell, str) and cell.startswith("'") and _FORMULA.match(cell)
     return cell[1:] if is_guarded else cell
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True

@@ -31,7 +31,18 @@ from diffjoint.knowledge.conditions import (
 )
 from diffjoint.table import Column, Kind, Schema, Table, check_mapping, iso_microseconds
 
-_BACKTICKED = re.compile(r"""("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|`([^`]*)`""")
+LONGEST, DEEPEST, MOST_DIGITS = 20_000, 50, 300
+"""Characters of a rule, parts of it inside each other, and digits of a number in it, at most."""
+MOST_SHOWN = 300
+"""Characters of a rule, and of what is wrong with it, that an error shows from either end."""
+_IN_QUOTES = r"""'[^'\\]*+(?:\\.[^'\\]*+)*+(?:'|\\?\Z)|"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)"""
+"""Text in quotes, up to the end where the last quote is left out: no mark is looked at twice."""
+_QUOTED = re.compile(_IN_QUOTES, re.DOTALL)
+_BACKTICKED = re.compile(rf"({_IN_QUOTES}|`[^`]*+\Z)|`([^`]*+)`", re.DOTALL)
+_TOO_MANY_DIGITS = re.compile(rf"[0-9_]{{{MOST_DIGITS + 1}}}")
+_PREFIX = re.compile(r"not\b|[-+~]")
+_NESTING = re.compile(r"[(\[{)\]}]|(?P<repeated>(?:(?:\bnot\b|[-+~])\s*+)++)")
+"""What makes parts stand inside each other: parentheses, and signs and "not" in a row."""
 _COMPARED: dict[type[ast.cmpop], tuple[str, Callable[[Any, Any], Any]]] = {
     ast.Eq: ("==", operator.eq),
     ast.NotEq: ("!=", operator.ne),
@@ -102,19 +113,50 @@ class _RuleParser:
     def rule(self, target: int) -> Rule:
         if not isinstance(self.text, str) or not self.text.strip():
             raise self.wrong(f"it must be text such as 'married == \"yes\"', not {self.text!r}")
+        if len(self.text) > LONGEST:
+            raise self.wrong(
+                f"it has {len(self.text):,} characters; a rule may have {LONGEST:,}. To name many "
+                'values, write in ["a", "b"]'
+            )
         plain = _BACKTICKED.sub(self.named, self.text).strip()
+        self.check_depth(plain)
         try:
             tree = ast.parse(plain, mode="eval").body
-        except (SyntaxError, ValueError) as error:
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             assigns = re.search(r"(?<![=!<>])=(?!=)", _BACKTICKED.sub("", self.text))
             hint = "Compare with ==, not with =" if assigns else _CAN_SAY
             raise self.wrong(
                 f"it cannot be read ({str(error).split('(')[0].strip()}). {hint}"
             ) from (error)
-        condition = self.condition(tree)
+        try:
+            condition = self.condition(tree)
+        except RecursionError as error:
+            raise self.wrong(f"parts of it stand too deep inside each other. {_CAN_SAY}") from error
         if not self.gates:
             raise self.wrong("it names no column. Say when there is something to record")
         return Rule(target, self.text, frozenset(self.gates), condition)
+
+    def check_depth(self, plain: str) -> None:
+        """Raise if parts stand too deep inside each other to be read, or a number is too long.
+
+        Read off the text, so that Python's parser is only given what it can take.
+        """
+        quoted = _QUOTED.sub('""', plain)
+        if _TOO_MANY_DIGITS.search(quoted):
+            raise self.wrong(f"it has a number of more than {MOST_DIGITS} digits")
+        depth = deepest = 0
+        for mark in _NESTING.finditer(quoted):
+            if mark["repeated"] is not None:
+                n_marks = len(_PREFIX.findall(mark["repeated"]))
+                deepest = max(deepest, depth + n_marks)
+            else:
+                depth += 1 if mark[0] in "([{" else -1
+                deepest = max(deepest, depth)
+        if deepest > DEEPEST:
+            raise self.wrong(
+                f"parts of it stand {deepest:,} deep inside each other; {DEEPEST} may. Take out "
+                "parentheses, or 'not' that follows 'not'"
+            )
 
     def named(self, found: re.Match[str]) -> str:
         """Replace a name in backticks by a placeholder; keep text in quotes."""
@@ -262,7 +304,10 @@ class _RuleParser:
         if has_labels(column) or (column.is_categorical and exactly):
             return self.level(column, value)
         self.check_kind(column, value)
-        return float(value)
+        try:
+            return float(value)
+        except OverflowError as error:
+            raise self.wrong("it has a number that is too large for any column") from error
 
     def check_kind(self, column: Column, value: Any) -> None:
         """Raise if a column of numbers is compared with text, or a column of text with a number."""
@@ -309,10 +354,15 @@ class _RuleParser:
 
     def wrong(self, what: str) -> InputError:
         end = "" if what.endswith("?") else "."
-        return InputError(
-            f"The rule for {self.label!r} is {self.text!r}: {what.rstrip('.')}{end}",
-            parameter="rules",
-        )
+        rule, what = _shortened(repr(self.text)), _shortened(what.rstrip("."))
+        return InputError(f"The rule for {self.label!r} is {rule}: {what}{end}", parameter="rules")
+
+
+def _shortened(text: str) -> str:
+    """Return a text without the middle of a long one."""
+    if len(text) <= 3 * MOST_SHOWN:
+        return text
+    return f"{text[:MOST_SHOWN]} ... {text[-MOST_SHOWN:]}"
 
 
 def _truth(level: Any) -> bool | None:

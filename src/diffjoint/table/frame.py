@@ -153,7 +153,8 @@ def open_table(X: Any) -> Table:
     if isinstance(X, pd.DataFrame):
         names = [str(label) for label in X.columns]
         _check_distinct(names)
-        return Table(nw.from_native(X.set_axis(names, axis=1), eager_only=True), X.columns)
+        named = _in_usable_types(X.set_axis(names, axis=1))
+        return Table(nw.from_native(named, eager_only=True), X.columns)
     if isinstance(X, pa.Table):
         _check_distinct(X.column_names)
     if is_into_dataframe(X):
@@ -180,10 +181,23 @@ def _open_array(array: NDArray[Any]) -> Table:
             f"An array must hold numbers, text or objects; got {array.dtype}. Pass a DataFrame."
         )
     modelled_as = {"U": object, "S": object}.get(array.dtype.kind, array.dtype)
-    held = array.astype(np.float32 if array.dtype == np.float16 else modelled_as)
+    in_order = getattr(modelled_as, "newbyteorder", lambda order: modelled_as)("=")
+    held = array.astype(np.float32 if array.dtype == np.float16 else in_order)
     names = [f"x{i}" for i in range(array.shape[1])]
     frame = nw.from_native(pd.DataFrame(held, columns=names), eager_only=True)
     return Table(frame, pd.RangeIndex(array.shape[1]), array.dtype)
+
+
+def _in_usable_types(frame: pd.DataFrame) -> pd.DataFrame:
+    """A frame of usable numbers: in this machine's byte order, and no Arrow float16."""
+    swapped: dict[Any, Any] = {
+        name: dtype.newbyteorder("=")
+        for name, dtype in frame.dtypes.items()
+        if isinstance(dtype, np.dtype) and not dtype.isnative
+    }
+    half, single = pd.ArrowDtype(pa.float16()), pd.ArrowDtype(pa.float32())
+    swapped |= {name: single for name, dtype in frame.dtypes.items() if dtype == half}
+    return frame.astype(swapped) if swapped else frame
 
 
 def missing_cells(series: nw.Series[Any]) -> NDArray[np.bool_]:
@@ -204,7 +218,9 @@ def numbers(series: nw.Series[Any]) -> NDArray[np.float64]:
     observed = ~missing_cells(series)
     result = np.full(len(series), np.nan)
     if observed.any():
-        result[observed] = series.filter(observed.tolist()).to_numpy()
+        there = series.filter(observed.tolist())
+        is_too_wide = series.dtype in (nw.Int128, nw.UInt128)
+        result[observed] = (there.cast(nw.Float64) if is_too_wide else there).to_numpy()
     return result
 
 
@@ -280,7 +296,19 @@ def with_cells(
         return series
     if series.implementation.is_pyarrow():
         return _with_arrow_cells(series, rows, cells)
-    return _admitting(series, cells).scatter(rows.tolist(), list(cells))
+    native = series.to_native()
+    if getattr(native, "dtype", None) == np.float16:
+        filled = native.copy()
+        filled.iloc[rows] = np.asarray(cells, dtype=np.float16)
+        return nw.from_native(filled, series_only=True)
+    try:
+        return _admitting(series, cells).scatter(rows.tolist(), list(cells))
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"Column {series.name!r} holds {error.object!r}, half of a character (a lone "
+            "surrogate), which cannot be filled in as text. Replace such text, for example by "
+            "X[column].str.encode('utf-8', 'replace').str.decode('utf-8')."
+        ) from error
 
 
 def with_new_types(frame: nw.DataFrame[Any], columns: list[nw.Series[Any]]) -> nw.DataFrame[Any]:

@@ -2,13 +2,14 @@
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from datetime import date
+from numbers import Real
 from typing import Any
 
 import narwhals as nw
 import pandas as pd
 
 from diffjoint.errors import InputError, option
-from diffjoint.table.frame import Table, objects
+from diffjoint.table.frame import Table, is_date, missing_cells, objects
 from diffjoint.table.schema import UNTICKED, Kind, Schema, infer_kind, is_scarce
 
 MOST_NAMED = 10
@@ -39,7 +40,7 @@ def pass_through_doubts(
 ) -> tuple[str, ...]:
     """Return doubts about columns that are passed through without being asked to be.
 
-    They have no observed cell, or hold dates as Python objects.
+    They have no observed cell, hold dates as Python objects, or have a dtype that cannot be filled.
 
     Examples
     --------
@@ -187,6 +188,13 @@ def _on_dates(series: nw.Series[Any], label: Hashable) -> Iterator[str]:
         what, how = "periods", f"X[{label!r}].dt.to_timestamp()"
     elif series.dtype == nw.Object and any(isinstance(cell, date) for cell in objects(series)):
         what, how = "dates as Python objects", f"pd.to_datetime(X[{label!r}])"
+    elif missing_cells(series).any() and not _is_readable(series):
+        yield (
+            f"{label!r} is of dtype {_dtype_of(series)}, which cannot be filled, so that it is "
+            "carried along and its missing cells stay. Convert it to numbers or text, or say that "
+            f"this is meant: {option('column_kinds', {label: 'pass-through'})}."
+        )
+        return
     else:
         return
     yield (
@@ -194,3 +202,19 @@ def _on_dates(series: nw.Series[Any], label: Hashable) -> Iterator[str]:
         f"X[{label!r}] = {how}, or say that this is meant: "
         f"{option('column_kinds', {label: 'pass-through'})}."
     )
+
+
+def _is_readable(series: nw.Series[Any]) -> bool:
+    """Return whether a column is of numbers, text or truth values."""
+    dtype = series.dtype
+    if dtype in (nw.Object, nw.Categorical, nw.Enum):
+        return all(cell is None or isinstance(cell, str | bool | Real) for cell in objects(series))
+    is_number = dtype.is_integer() or dtype.is_float()
+    return is_number or dtype in (nw.String, nw.Boolean) or is_date(series)
+
+
+def _dtype_of(series: nw.Series[Any]) -> Any:
+    """Return the dtype of a column as its own library calls it; of categories, that of these."""
+    native = series.to_native()
+    dtype = getattr(native, "dtype", getattr(native, "type", series.dtype))
+    return dtype.categories.dtype if isinstance(dtype, pd.CategoricalDtype) else dtype

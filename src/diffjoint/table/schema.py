@@ -282,6 +282,8 @@ def infer_kind(series: nw.Series[Any], name: str) -> Kind:
         return _kind_of_numbers(column, name) if exact or dtype.is_float() else Kind.PASS_THROUGH
     observed = [value for value in objects(series) if value is not None]
     if dtype in (nw.Boolean, nw.Categorical, nw.Enum):
+        if not all(isinstance(value, str | bool | numeric.Real) for value in observed):
+            return Kind.PASS_THROUGH
         return Kind.CATEGORICAL if len(set(observed)) <= MAX_LEVELS else Kind.PASS_THROUGH
     return (
         _kind_of_objects(observed, name) if dtype in (nw.String, nw.Object) else Kind.PASS_THROUGH

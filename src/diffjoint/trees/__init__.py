@@ -19,6 +19,7 @@ from diffjoint.trees.screen import (
     Screen,
     open_screen,
 )
+from diffjoint.trees.stored import check_trees, stored, stored_lengths
 
 __all__ = [
     "MANY_ROWS",
@@ -29,6 +30,7 @@ __all__ = [
     "InputLimits",
     "Screen",
     "Trees",
+    "check_trees",
     "constant",
     "grow",
     "join_arrays",
@@ -37,5 +39,7 @@ __all__ = [
     "pack_trees",
     "side_by_side",
     "split_arrays",
+    "stored",
+    "stored_lengths",
     "unpack_trees",
 ]

@@ -22,6 +22,7 @@ from diffjoint.trees import (
     Arrays,
     Screen,
     Trees,
+    check_trees,
     constant,
     grow,
     join_arrays,
@@ -30,6 +31,8 @@ from diffjoint.trees import (
     pack_trees,
     side_by_side,
     split_arrays,
+    stored,
+    stored_lengths,
     unpack_trees,
 )
 
@@ -202,6 +205,28 @@ def expectation_from(arrays: Arrays, space: JointSpace) -> Expectation | None:
     levels, shares = split_arrays(arrays, "levels"), split_arrays(arrays, "shares")
     parts = zip(trees[::2], trees[1::2], levels, shares, strict=True)
     return Expectation(space, tuple(ColumnExpectation(*part) for part in parts))
+
+
+def check_expectation(arrays: Arrays, n_levels: NDArray[np.int64]) -> None:
+    """Raise ValueError unless arrays from a file are what is expected of such columns.
+
+    Parameters
+    ----------
+    n_levels : array of shape (n_columns,)
+        Levels of categorical columns; 0 for numbers.
+    """
+    n = len(n_levels)
+    n_classes, n_shares = (stored_lengths(arrays, name, n) for name in ("levels", "shares"))
+    levels = stored(arrays, "levels", "f", (None,), low=0.0)
+    stored(arrays, "shares", "f", (None,), low=0.0, high=1.0)
+    if (n_classes != n_shares).any() or ((n_classes > 0) != (n_levels > 0)).any():
+        raise ValueError("its expected levels are those of other columns")
+    if ((levels != np.floor(levels)) | (levels >= np.repeat(n_levels, n_classes))).any():
+        raise ValueError("it expects levels that there are not")
+    n_outputs = check_trees(arrays, [n] * (2 * n), n_levels)[::2]
+    wanted = np.where((n_levels > 0) & (n_classes > 2), n_classes, 1)
+    if (n_outputs != wanted).any():
+        raise ValueError("its trees tell another number of levels apart")
 
 
 @dataclass(frozen=True)
