@@ -6,7 +6,7 @@ import pytest
 from diffjoint.cli import main
 from diffjoint.fitting import prepare
 from diffjoint.simulate import household_survey
-from diffjoint.state import row_keys
+from diffjoint.state import keys
 from tests.conftest import FEW_CELLS, new_imputer
 
 pytestmark = FEW_CELLS
@@ -89,7 +89,7 @@ def test_rows_are_hashed_once_for_each_use(survey, monkeypatch):
     """For the canonical order, and for the noise of each seed."""
     hashed = []
     for name in ("row_keys", "canonical_order"):
-        usual = getattr(row_keys, name)
+        usual = getattr(keys, name)
 
         def counted(*args, usual=usual, name=name):
             hashed.append(name)
