@@ -234,8 +234,8 @@ def model_from(
 ) -> Model:
     """Return the model whose arrays these are."""
     denoiser = {name: array for name, array in arrays.items() if name.startswith(DENOISER)}
-    belief = belief_from(_part(arrays, BELIEF))
-    expectation = expectation_from(_part(arrays, EXPECTATION), space)
+    belief = belief_from(arrays_of(arrays, BELIEF))
+    expectation = expectation_from(arrays_of(arrays, EXPECTATION), space)
     if expectation is None:
         return PassModel(
             space=space,
@@ -275,7 +275,7 @@ def _named(prefix: str, arrays: Arrays) -> Arrays:
     return {f"{prefix}{name}": array for name, array in arrays.items()}
 
 
-def _part(arrays: Arrays, prefix: str) -> Arrays:
+def arrays_of(arrays: Arrays, prefix: str) -> Arrays:
     """Return the arrays whose names begin so, by the rest of their names."""
     return {
         name.removeprefix(prefix): array

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from diffjoint._types import Mask, Values
 from diffjoint.detectors import LossRate
-from diffjoint.errors import InputError, warn_user
+from diffjoint.errors import InputError, option, warn_user
 from diffjoint.fitting.loss_rates import doubts_on_rates, place_loss_rates
 from diffjoint.fitting.options import Options
 from diffjoint.fitting.running import running
@@ -304,7 +304,7 @@ def _checked_schema(understood: Understood, options: Options) -> tuple[Schema, t
         raise InputError(
             f"X must have at most {MOST_COLUMNS:,} columns to model; it has {n_columns:,}. Leave "
             "out columns that say nothing about others, or carry them along as they are: "
-            "column_kinds={name: 'pass-through'}.",
+            f"{option('column_kinds', {'name': 'pass-through'})}.",
             parameter="column_kinds",
         )
     named = options.named_columns

@@ -10,6 +10,7 @@ import numpy as np
 from diffjoint._atomic import DENOISER, Arrays
 from diffjoint.errors import ModelFileError
 from diffjoint.evidence.packing import check_packed
+from diffjoint.fitting.model import BELIEF, EXPECTATION, arrays_of
 from diffjoint.fitting.params import label_from, params_from
 from diffjoint.settings import Settings
 from diffjoint.table import Column, Kind, Schema
@@ -17,8 +18,6 @@ from diffjoint.table.ranks import SCORES
 from diffjoint.trees import stored
 from diffjoint.values.boosted import check_expectation
 
-BELIEF, EXPECTATION = "belief.", "expectation."
-"""What the names of their arrays begin with."""
 MOST = {
     "n_boosters": 1_000,
     "n_iterations": 10_000,
@@ -150,7 +149,7 @@ def _check_settings(settings: Settings) -> None:
 
 
 def _check_arrays(arrays: Arrays, schema: Schema, settings: Settings, mm: list[int]) -> None:
-    parts = {prefix: _part(arrays, prefix) for prefix in (BELIEF, EXPECTATION)}
+    parts = {prefix: arrays_of(arrays, prefix) for prefix in (BELIEF, EXPECTATION)}
     parts[DENOISER] = {name: a for name, a in arrays.items() if name.startswith(DENOISER)}
     others = set(arrays) - {"shares" if parts[EXPECTATION] else "clusters"}
     if len(others) != sum(map(len, parts.values())):
@@ -174,14 +173,6 @@ def _check_clusters(arrays: Arrays, n_mm: int, *, is_settled: bool) -> None:
     n_clusters = 0 if is_settled and not len(arrays["clusters"]) else n_mm
     if np.isinf(stored(arrays, "clusters", "f", (n_clusters, 2), is_finite=False)).any():
         raise ValueError("its clusters are not finite")
-
-
-def _part(arrays: Arrays, prefix: str) -> Arrays:
-    return {
-        name.removeprefix(prefix): array
-        for name, array in arrays.items()
-        if name.startswith(prefix)
-    }
 
 
 def _check_denoiser(arrays: Arrays, schema: Schema, settings: Settings, n_mm: int) -> None:
