@@ -172,6 +172,7 @@ class InferenceMixin:
         Examples
         --------
         >>> import pandas as pd
+        >>> from diffjoint import SelectiveImputer
         >>> table = pd.DataFrame({"a": [1.5, None, 2.5, 2.0], "b": ["x", "y", None, "x"]})
         >>> imputer = SelectiveImputer([], random_state=0).fit(table)
         >>> imputer.report(table)
@@ -230,6 +231,7 @@ class InferenceMixin:
 
         Examples
         --------
+        >>> from diffjoint import SelectiveImputer
         >>> from diffjoint.simulate import household_survey
         >>> world = household_survey(600)
         >>> imputer = SelectiveImputer(world.mm_columns, random_state=0)
@@ -287,6 +289,7 @@ class InferenceMixin:
 
         Examples
         --------
+        >>> from diffjoint import SelectiveImputer
         >>> from diffjoint.simulate import household_survey
         >>> survey = household_survey(300).observed_table
         >>> imputer = SelectiveImputer([], random_state=0).fit(survey)
