@@ -8,7 +8,7 @@ JOBS ?= 2
 PAPER ?=
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: help setup demo test lint format docs paper-quick paper clean
+.PHONY: help setup demo test test-fast lint format docs paper-quick paper clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/ -/'
@@ -27,6 +27,9 @@ demo: $(STAMP)  ## impute a small survey and show what happened
 
 test: $(STAMP)  ## run all tests, doctests included
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto  # a process for each core
+
+test-fast: $(STAMP)  ## run the tests that take less than a second each, for use while editing
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto -m "not slow"
 
 lint: $(STAMP)  ## check style and types
 	$(BIN)/ruff check .

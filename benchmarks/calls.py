@@ -18,6 +18,7 @@ import pandas as pd
 
 from benchmarks.bayes_limit import MECHANISMS, RATIOS, SEEDS
 from benchmarks.bayes_limit import RESULTS as LIMITS
+from benchmarks.imputers import new_imputer
 from benchmarks.kept import measure_missing
 from benchmarks.pages import RESULTS_PAGE, Blocks, from_csv, paragraph, result_page, show
 from diffjoint import Imputation, SelectiveImputer
@@ -58,7 +59,7 @@ KEYS = ["world", "mechanism", "ratio", "seed"]
 
 def fit_on_train(world: World) -> SelectiveImputer:
     """Fit the default imputer on the train rows, the searched columns named."""
-    imputer = SelectiveImputer(
+    imputer = new_imputer(
         world.mm_columns, column_kinds=world.column_kinds, random_state=world.seed, **LEAST
     )
     return imputer.fit(world.train.observed_table)

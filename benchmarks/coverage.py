@@ -18,8 +18,9 @@ import numpy as np
 import pandas as pd
 import statsmodels.api as sm
 
+from benchmarks.imputers import new_imputer
 from benchmarks.pages import RESULTS_PAGE, USING, Blocks, from_csv, result_page, show, write
-from diffjoint import Pooled, SelectiveImputer, pool
+from diffjoint import Pooled, pool
 
 RESULTS = Path(__file__).parent / "results" / "coverage.csv"
 N_WORLDS, N_ROWS, N_DRAWS, LOST = 30, 300, 10, 0.2
@@ -76,7 +77,7 @@ def regress(table: pd.DataFrame) -> Any:
 
 def pooled(observed: pd.DataFrame, n_draws: int, seed: int, **settings: Any) -> Pooled:
     """The regression on drawn tables, by Rubin's rules."""
-    imputer = SelectiveImputer(["pack_years"], random_state=seed, **settings)
+    imputer = new_imputer(["pack_years"], random_state=seed, **settings)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # a small table gives cause for doubts
         tables = imputer.fit(observed).sample(observed, n_draws)

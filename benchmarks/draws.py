@@ -21,9 +21,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from benchmarks.imputers import new_imputer
 from benchmarks.kept import measure_missing
 from benchmarks.pages import RESULTS_PAGE, Blocks, from_csv, result_page, show
-from diffjoint import SelectiveImputer
 from diffjoint.simulate import World, make_world
 
 RESULTS = Path(__file__).parent / "results" / "draws.csv"
@@ -84,7 +84,7 @@ def measure(world: World, **settings: Any) -> list[dict[str, Any]]:
     test, n_rows = world.test, len(table)
 
     def drawn(seed: int, n_draws: int) -> list[pd.DataFrame]:
-        imputer = SelectiveImputer(
+        imputer = new_imputer(
             world.mm_columns,
             column_kinds=world.column_kinds,
             random_state=seed,

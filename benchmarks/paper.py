@@ -220,7 +220,6 @@ BLOCKS: Blocks = {
     (RESULTS_PAGE, "real_tables"): partial(real_tables.summary, FULL, RESULTS),
     (RESULTS_PAGE, "downstream_network"): partial(downstream_tables.summary, FULL, RESULTS),
     (README, "acc"): partial(method_comparison.readme_table, FULL, RESULTS),
-    (README, "real_tables"): partial(real_tables.readme_table, FULL, RESULTS),
 }
 BLOCKS.update({(result_page(t.page), t.name): partial(markdown, t, FULL, RESULTS) for t in TABLES})
 

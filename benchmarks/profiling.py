@@ -16,14 +16,15 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+from benchmarks.imputers import new_imputer
 from benchmarks.pages import Blocks, from_file, result_page, show, write
-from diffjoint import SelectiveImputer
 from diffjoint.simulate import WORLDS, make_world
 
 RESULTS = Path(__file__).parent / "results" / "profile.md"
 PHASES = {
-    "columns understood and coded": ("imputer.py", "_prepare"),
-    "which cells are missing together (evidence)": ("imputer.py", "_believe"),
+    "columns understood": ("prepare.py", "understand"),
+    "columns coded": ("prepare.py", "prepare_fit"),
+    "which cells are missing together (evidence)": ("fit.py", "_learn_belief"),
     "what lost cells held (trees)": ("boosted.py", "learn_values"),
     "diffusion training": ("train.py", "model_update"),
     "P(meaningful) of cells": ("evidence.py", "probability"),
@@ -38,7 +39,7 @@ PHASES = {
 def profile(world_name: str, rows: int | None, n_draws: int, **settings: Any) -> pstats.Stats:
     """Fit, transform and draw under a profiler."""
     world = make_world(world_name, rows=rows, mechanism="mcar", loss_rate=0.1, seed=0)
-    imputer = SelectiveImputer(
+    imputer = new_imputer(
         world.mm_columns,
         column_kinds=world.column_kinds,
         random_state=0,

@@ -34,7 +34,7 @@ from benchmarks.lost import (
     parse,
     results_at,
 )
-from benchmarks.pages import README, RESULTS_PAGE, Blocks, from_file, paragraph, result_page, show
+from benchmarks.pages import RESULTS_PAGE, Blocks, from_file, paragraph, result_page, show
 
 NAME = "real_losses"
 RESULTS = FOLDER / f"{NAME}.csv"
@@ -136,7 +136,6 @@ def _short(path: Path) -> str:
 BLOCKS: Blocks = {
     (result_page("losses-in-life"), NAME): from_file(RESULTS, lambda path: section(path.parent)),
     (RESULTS_PAGE, NAME): from_file(RESULTS, _short),
-    (README, NAME): from_file(RESULTS, _short),
 }
 
 

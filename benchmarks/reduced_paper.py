@@ -21,7 +21,8 @@ import pandas as pd
 import torch
 
 from benchmarks.bayes_limit import RESULTS as LIMITS
-from benchmarks.pages import README, RESULTS_PAGE, Blocks, result_page, show, write
+from benchmarks.imputers import new_imputer
+from benchmarks.pages import RESULTS_PAGE, Blocks, result_page, show, write
 from benchmarks.published import published
 from diffjoint import SelectiveImputer, __version__
 from diffjoint.metrics import lost_errors, mm_scores, token_accuracy
@@ -83,11 +84,11 @@ def measure(run: Run, world: World, settings: dict[str, Any]) -> dict[str, Any]:
         )
         print(run.name, json.dumps(passes[-1]), flush=True)
 
-    imputer = SelectiveImputer(
+    imputer = new_imputer(
         world.mm_columns,
         column_kinds=world.column_kinds,
         detector="paper",
-        fusion=run.fusion,  # type: ignore[arg-type]
+        fusion=run.fusion,
         n_iterations=run.n_iterations,
         callback=watch,
         random_state=run.seed,
@@ -136,7 +137,7 @@ def markdown(made: pd.DataFrame) -> str:
 
 
 def paragraph(results: Path) -> str:
-    """What the README says of the runs."""
+    """What the results in short say of the runs."""
     fast, medium = (
         [done["ACC"] for done in json.loads((results / f"{name}.json").read_text())["passes"]]
         for name in ("fast-or", "medium-or")
@@ -185,7 +186,6 @@ BLOCKS: Blocks = {
     (result_page("paper"), "reduced_paper"): lambda: markdown(table(RESULTS)),
     (result_page("paper"), "reduced_budgets"): lambda: budgets_table(RESULTS),
     (RESULTS_PAGE, "reduced_paper"): lambda: paragraph(RESULTS),
-    (README, "reduced_paper"): lambda: paragraph(RESULTS),
 }
 
 

@@ -34,6 +34,7 @@ from sklearn.experimental import enable_iterative_imputer  # noqa: F401
 from sklearn.impute import IterativeImputer, SimpleImputer
 
 from benchmarks.bayes_limit import RESULTS as LIMITS
+from benchmarks.imputers import new_imputer
 from benchmarks.pages import DOCS, NOT_RUN, RESULTS_PAGE, ROOT, Blocks, result_page, show, write
 from diffjoint import SelectiveImputer, __version__
 from diffjoint.metrics import lost_errors, mm_scores, token_accuracy
@@ -59,7 +60,7 @@ Measured = dict[str, Any]
 def ours(world: World, **settings: Any) -> Measured:
     """Fit on the train rows and complete the test rows, timed and scored."""
     start = time.perf_counter()
-    imputer = SelectiveImputer(
+    imputer = new_imputer(
         world.mm_columns,
         column_kinds=world.column_kinds,
         random_state=0,
@@ -87,7 +88,7 @@ def papers(world: World, sample_rows: int, **settings: Any) -> Measured:
 
     def timed(table: pd.DataFrame, **short: Any) -> tuple[float, SelectiveImputer]:
         start = time.perf_counter()
-        imputer = SelectiveImputer(
+        imputer = new_imputer(
             [name for name in world.mm_columns if table[name].isna().any()],
             column_kinds=world.column_kinds,
             random_state=0,
@@ -165,7 +166,7 @@ def calls_only(job: Measured) -> Measured:
 def draw(job: Measured) -> Measured:
     """Tables drawn by an imputer that is fitted, and has learnt to draw, already."""
     world = _world("bayesian-network", job)
-    imputer = SelectiveImputer(
+    imputer = new_imputer(
         world.mm_columns,
         column_kinds=world.column_kinds,
         random_state=0,

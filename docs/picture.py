@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from diffjoint import SelectiveImputer
-from diffjoint.cli.demo import telling_rows
+from diffjoint.cli.run.demo import telling_rows
 from diffjoint.simulate import household_survey
 
 OUT = Path(__file__).with_name("before-after.svg")

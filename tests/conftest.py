@@ -5,6 +5,9 @@ import pandas as pd
 import pytest
 import torch
 
+from diffjoint import SelectiveImputer
+from diffjoint.settings import estimator_params
+
 # Tables in tests are small: a second thread would only wait for the first.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 torch.set_num_threads(1)
@@ -21,8 +24,13 @@ TINY_INPAINT = {
 """Likewise, for the paper's sampler."""
 
 
+def new_imputer(mm_columns=None, **params) -> SelectiveImputer:
+    """An imputer; settings of the diffusion model may stand beside its own parameters."""
+    return SelectiveImputer(mm_columns, **estimator_params(**params))
+
+
 def _doubt(words: str) -> pytest.MarkDecorator:
-    return pytest.mark.filterwarnings(f"ignore:{words}:diffjoint.errors.UntypicalWarning")
+    return pytest.mark.filterwarnings(f"ignore:{words}:diffjoint.errors.DataWarning")
 
 
 FEW_CELLS = _doubt(".* ha(s|ve) fewer than")

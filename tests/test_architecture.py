@@ -1,6 +1,7 @@
 """The rooms and the arrows between them: imports go one way."""
 
 import ast
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,8 @@ import pytest
 SOURCE = Path(__file__).parents[1] / "src" / "diffjoint"
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 FLOORS = [
-    {"errors", "_types"},
+    {"errors", "_types", "_choices"},
+    {"_checks"},
     {"settings", "_memory", "_atomic", "_progress", "trees"},
     {"table", "simulate"},
     {"state", "metrics"},
@@ -19,8 +21,9 @@ FLOORS = [
     {"fitting"},
     {"inspection", "results"},
     {"report"},
+    {"inference"},
     {"imputer"},
-    {"analysis"},
+    {"analysis", "steps"},
     {"cli"},
     {"__main__"},
 ]
@@ -61,6 +64,15 @@ def test_a_room_imports_only_from_lower_floors(path):
 
 def test_every_room_has_its_floor():
     assert {room(path) for path in MODULES} == set(FLOOR)
+
+
+def test_the_page_on_architecture_shows_every_room():
+    page = (SOURCE.parents[1] / "docs" / "architecture.md").read_text(encoding="utf-8")
+    picture = page.partition("```\n")[2].partition("```")[0].splitlines()
+    shown = [room for line in picture for room in line[:27].split()]
+    heights = [[shown.index(room) for room in rooms] for rooms in reversed(FLOORS)]
+    for above, below in pairwise(heights):
+        assert max(above) < min(below), "the picture has the floors in their order"
 
 
 @pytest.mark.parametrize(
@@ -109,7 +121,7 @@ def test_torch_is_for_the_diffusion_model_alone(path):
 
 
 def test_the_numbers_of_a_report_know_nothing_of_its_page():
-    below = ["findings", "words", "check", "drivers", "summarize", "charts", "render"]
+    below = ["findings", "collect", "words", "check", "drivers", "summarize", "charts", "render"]
     for path in (SOURCE / "report").glob("*.py"):
         if path.stem == "__init__":
             continue

@@ -6,17 +6,17 @@ import pandas as pd
 import pytest
 from safetensors.numpy import save_file
 
-from diffjoint import SelectiveImputer, load
+from diffjoint import load
 from diffjoint._atomic import check_writable, read_bundle, write_bundle, write_whole
 from diffjoint.errors import FileError, InputError, ModelFileError
-from tests.conftest import FEW_CELLS, TINY, TINY_INPAINT
+from tests.conftest import FEW_CELLS, TINY, TINY_INPAINT, new_imputer
 
 pytestmark = FEW_CELLS
 
 
 @pytest.fixture
 def saved(survey, tmp_path):
-    imputer = SelectiveImputer(
+    imputer = new_imputer(
         ["age", "town"], **TINY, random_state=0, column_kinds={"smoker": "categorical"}
     ).fit(survey)
     path = tmp_path / "model.diffjoint"
@@ -47,7 +47,7 @@ def test_a_loaded_imputer_can_be_saved_and_fitted_again(survey, saved, tmp_path)
 
 @pytest.fixture
 def fitted(survey):
-    return SelectiveImputer(["age"], **TINY, random_state=0).fit(survey)
+    return new_imputer(["age"], **TINY, random_state=0).fit(survey)
 
 
 def test_saving_trains_nothing_that_was_not_asked_for(survey, fitted, tmp_path):
@@ -83,7 +83,7 @@ def test_a_model_that_has_drawn_is_saved_with_what_it_learnt(survey, fitted, tmp
 
 
 def test_passes_train_what_draws_so_that_it_is_saved(survey, tmp_path):
-    fitted = SelectiveImputer(["age"], **TINY_INPAINT, random_state=0).fit(survey)
+    fitted = new_imputer(["age"], **TINY_INPAINT, random_state=0).fit(survey)
     fitted.save(tmp_path / "m")
     loaded = load(tmp_path / "m")
     assert loaded.can_sample_
@@ -99,14 +99,14 @@ def test_a_file_that_cannot_be_written_is_found_out_before_training(fitted, tmp_
 def test_a_saved_model_holds_no_tensor(survey, saved):
     """What was trained is kept as plain arrays, which load and copy without torch."""
     for imputer in (saved[0], load(saved[1])):
-        assert {type(array) for array in imputer._model.denoiser.values()} == {np.ndarray}
+        assert {type(array) for array in imputer._fitted.model.denoiser.values()} == {np.ndarray}
 
 
-@pytest.mark.filterwarnings("ignore::diffjoint.errors.UntypicalWarning")
+@pytest.mark.filterwarnings("ignore::diffjoint.errors.DataWarning")
 def test_imputers_of_arrays_can_be_saved(tmp_path):
     array = np.random.default_rng(0).normal(size=(40, 3))
     array[:9, 1] = np.nan
-    imputer = SelectiveImputer([1], **TINY, random_state=0, column_kinds={2: "continuous"})
+    imputer = new_imputer([1], **TINY, random_state=0, column_kinds={2: "continuous"})
     imputer.fit(array).save(tmp_path / "m")
     np.testing.assert_array_equal(load(tmp_path / "m").transform(array), imputer.transform(array))
 
@@ -243,7 +243,7 @@ def test_rows_that_repeat_others_are_judged_as_before_saving(tmp_path):
     table = pd.DataFrame(rng.integers(0, 2, (400, 4)), columns=list("abcd")).astype(float)
     table["d"] = table["d"].where(table["a"] == 1)
     table = table.mask(rng.random(table.shape) < 0.15)
-    imputer = SelectiveImputer(["d"], **TINY, random_state=0).fit(table)
+    imputer = new_imputer(["d"], **TINY, random_state=0).fit(table)
     path = tmp_path / "repeats.diffjoint"
     imputer.save(path)
     pd.testing.assert_frame_equal(

@@ -29,6 +29,7 @@ def python_blocks(page):
     return re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_python_examples_run(page, tmp_path, monkeypatch):
     """With hardly any training: what they show is how, not how well."""
@@ -43,6 +44,7 @@ def results_of(name):
     return pd.read_csv(calls.FOLDER / f"{name}.csv", keep_default_na=name != "auto")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("page", "name"), show.BLOCKS, ids=lambda part: getattr(part, "name", part)
 )
@@ -147,6 +149,7 @@ def test_every_part_of_the_search_was_measured():
     assert set(results_of("auto")["part"]) == set(auto.PARTS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WORLDS)
 def test_the_page_of_worlds_says_what_each_world_is(name):
     page = (ROOT / "docs" / "worlds.md").read_text(encoding="utf-8")
@@ -161,6 +164,7 @@ def test_the_page_of_worlds_says_what_each_world_is(name):
     assert worlds.section(WORLDS[name], world) in page
 
 
+@pytest.mark.slow
 def test_the_site_builds_without_warnings(tmp_path):
     site = load_config(str(ROOT / "mkdocs.yml"), site_dir=str(tmp_path), strict=True)
     build(site)

@@ -2,13 +2,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from diffjoint import SelectiveImputer, _memory
-from diffjoint._memory import check_room, resident, rows_within
+from diffjoint import Diffusion, SelectiveImputer, _memory
+from diffjoint._memory import check_room, resident_bytes, rows_within
 from diffjoint.cli import main
 from diffjoint.errors import InputError
-from diffjoint.imputer import impute_blocks, learn_only
 from diffjoint.io import text
 from diffjoint.simulate import household_survey
+from diffjoint.steps import impute_blocks, learn_only
 from tests.conftest import FEW_CELLS
 
 pytestmark = FEW_CELLS
@@ -35,6 +35,7 @@ def joined(results, part):
     return pd.concat([getattr(result, part) for result in results])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_rows", [70, 1_000])
 def test_a_table_in_blocks_is_completed_as_the_whole_is(survey, fitted, n_rows):
     imputer = SelectiveImputer(MM, n_boosters=1, random_state=0)
@@ -49,6 +50,7 @@ def test_a_table_in_blocks_is_completed_as_the_whole_is(survey, fitted, n_rows):
         assert sum(getattr(result, name) for result in results) == getattr(whole, name)
 
 
+@pytest.mark.slow
 def test_new_rows_in_blocks_are_completed_as_the_whole_is(survey, fitted):
     new = household_survey(500).observed_table.iloc[300:]
     new = pd.concat([survey.iloc[:50], new, new, survey.iloc[:50]], ignore_index=True)
@@ -64,7 +66,7 @@ def survey_file(tmp_path, survey):
 
 
 def saved(table, path):
-    SelectiveImputer(MM, max_epochs=1, random_state=0).fit(table).save(path)
+    SelectiveImputer(MM, diffusion=Diffusion(max_epochs=1), random_state=0).fit(table).save(path)
 
 
 def run(*arguments):
@@ -73,6 +75,7 @@ def run(*arguments):
     return end.value.code
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [["--mm-output", "indicator"], ["--code", "45=lost"]])
 def test_a_file_in_blocks_is_written_as_the_whole_is(survey_file, tmp_path, monkeypatch, options):
     def written(name, *more):
@@ -98,6 +101,7 @@ def test_a_file_in_blocks_is_written_as_the_whole_is(survey_file, tmp_path, monk
     assert written("blocks") == whole
 
 
+@pytest.mark.slow
 def test_a_block_that_fails_leaves_the_old_file(survey_file, survey, tmp_path, monkeypatch):
     monkeypatch.setattr(text, "BLOCK_BYTES", 2_000)
     model, out = tmp_path / "model", tmp_path / "out.csv"
@@ -110,6 +114,7 @@ def test_a_block_that_fails_leaves_the_old_file(survey_file, survey, tmp_path, m
     assert sorted(path.name for path in tmp_path.iterdir()) == ["model", "out.csv", "survey.csv"]
 
 
+@pytest.mark.slow
 def test_a_limit_with_room_for_all_rows_changes_nothing(survey_file, tmp_path, capsys):
     outs = [tmp_path / "a.csv", tmp_path / "b.csv"]
     command = ["impute", survey_file, "--set", "n_boosters=1"]
@@ -119,11 +124,12 @@ def test_a_limit_with_room_for_all_rows_changes_nothing(survey_file, tmp_path, c
     assert "has room" not in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_tight_limit_learns_from_some_rows_and_completes_all(
     survey_file, tmp_path, monkeypatch, capsys
 ):
     monkeypatch.setattr(_memory, "FEWEST_ROWS", 100)
-    monkeypatch.setattr(_memory, "resident", lambda: 0)
+    monkeypatch.setattr(_memory, "resident_bytes", lambda: 0)
     monkeypatch.setattr(_memory, "FIXED", 0)
     out = tmp_path / "out.csv"
     limit = 200 * 8 * (_memory.BY_CELL + _memory.BY_GROWN_CELL)
@@ -134,6 +140,7 @@ def test_a_tight_limit_learns_from_some_rows_and_completes_all(
     assert pd.read_csv(out)["age"].notna().all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["impute", "transform"])
 def test_a_limit_that_is_too_low_is_refused_before_any_work(
     command, survey_file, survey, tmp_path, capsys
@@ -151,26 +158,31 @@ def test_a_limit_that_is_too_low_is_refused_before_any_work(
     assert not out.exists()
 
 
+@pytest.mark.slow
 def test_more_room_learns_from_more_rows_up_to_all():
-    learnt = [rows_within(resident() + room * MB, 10**6, 20, 2) for room in (400, 800, 10_000)]
+    learnt = [
+        rows_within(resident_bytes() + room * MB, 10**6, 20, 2) for room in (400, 800, 10_000)
+    ]
     assert 10_000 < learnt[0] < learnt[1] < learnt[2] == 10**6
 
 
+@pytest.mark.slow
 def test_a_small_table_is_learnt_whole_or_not_at_all():
-    assert rows_within(resident() + 300 * MB, 500, 20, 2) == 500
+    assert rows_within(resident_bytes() + 300 * MB, 500, 20, 2) == 500
     with pytest.raises(InputError, match=r"memory_limit must be at least \d+ MB for 500 rows"):
         rows_within(10 * MB, 500, 20, 2)
 
 
+@pytest.mark.slow
 def test_rows_to_complete_need_room_too():
-    check_room(resident() + 300 * MB, 10**6)
+    check_room(resident_bytes() + 300 * MB, 10**6)
     with pytest.raises(InputError, match="for 100,000,000 rows"):
-        check_room(resident() + 300 * MB, 10**8)
+        check_room(resident_bytes() + 300 * MB, 10**8)
 
 
 def test_memory_that_was_freed_is_given_back():
     parts = [np.ones(20_000) for _ in range(1_000)]
-    held = resident()
+    held = resident_bytes()
     del parts
-    _memory.give_back()
-    assert resident() < held - 100 * MB
+    _memory.release_freed_memory()
+    assert resident_bytes() < held - 100 * MB

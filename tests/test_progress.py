@@ -8,12 +8,11 @@ import pandas as pd
 import pytest
 from rich.console import Console
 
-from diffjoint import SelectiveImputer
 from diffjoint._effort import evidence_units, fit_units, value_units
-from diffjoint._progress import ProgressBar, Scaled, progress_bar
+from diffjoint._progress import ProgressBar, ScaledProgress, progress_bar
 from diffjoint.evidence import n_folds_alone
 from diffjoint.settings import settings_for
-from tests.conftest import FEW_CELLS, TINY, TINY_INPAINT
+from tests.conftest import FEW_CELLS, TINY, TINY_INPAINT, new_imputer
 
 pytestmark = FEW_CELLS
 
@@ -61,8 +60,8 @@ def test_a_notebook_shows_a_bar_without_widgets(notebook):
 
 
 def test_work_in_a_notebook_is_shown_there(notebook, survey):
-    SelectiveImputer(["age"], **TINY, random_state=0, verbose=True).fit(survey)
-    assert any("who is missing beside whom" in picture for picture in notebook.pictures)
+    new_imputer(["age"], **TINY, random_state=0, verbose=True).fit(survey)
+    assert any("which cells are missing together" in picture for picture in notebook.pictures)
 
 
 def test_a_terminal_has_a_bar_of_its_own():
@@ -96,11 +95,12 @@ def test_the_bar_shows_phase_loss_and_time_left():
     assert "left:" in shown
 
 
+@pytest.mark.slow
 def test_the_work_announced_is_the_work_done(survey, monkeypatch):
     listener = Listener()
-    monkeypatch.setattr("diffjoint.imputer.Silence", lambda: listener)
-    imputer = SelectiveImputer(["age"], **TINY, random_state=0).fit(survey)
-    assert listener.phases == ["who is missing beside whom", "what lost cells held"]
+    monkeypatch.setattr("diffjoint.fitting.running.NoProgress", lambda: listener)
+    imputer = new_imputer(["age"], **TINY, random_state=0).fit(survey)
+    assert listener.phases == ["which cells are missing together", "what lost cells held"]
     assert listener.done == sum(listener.totals)
     imputer.sample(survey, 2)
     assert listener.phases[2:] == ["learning to draw", "drawing"]
@@ -119,16 +119,17 @@ def gated(together):
     return table
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("together", [False, True], ids=["one by one", "together"])
 @pytest.mark.parametrize("sampler", ["amortised", "inpaint"])
-@pytest.mark.filterwarnings("ignore:Cells get lost together:diffjoint.errors.UntypicalWarning")
+@pytest.mark.filterwarnings("ignore:Cells get lost together:diffjoint.errors.DataWarning")
 def test_masks_learnt_in_turn_are_announced_where_that_is_work(sampler, together, monkeypatch):
     """Where cells get lost together, one number decides on a row, and nothing is learnt for it."""
     listener, table = Listener(), gated(together)
-    monkeypatch.setattr("diffjoint.imputer.Silence", lambda: listener)
+    monkeypatch.setattr("diffjoint.fitting.running.NoProgress", lambda: listener)
     options = TINY if sampler == "amortised" else TINY_INPAINT
-    imputer = SelectiveImputer(["a", "b"], **options, random_state=0).fit(table)
-    assert imputer._model.belief.evidence.leans_on_values == together
+    imputer = new_imputer(["a", "b"], **options, random_state=0).fit(table)
+    assert imputer._fitted.model.belief.evidence.leans_on_values == together
     assert listener.done == pytest.approx(sum(listener.totals))
     in_turn = "which cells are skipped together"
     assert (in_turn in listener.phases) == (sampler == "inpaint" and not together)
@@ -138,9 +139,9 @@ def test_masks_learnt_in_turn_are_announced_where_that_is_work(sampler, together
 
 
 def test_training_for_a_saved_model_is_announced(survey, tmp_path, monkeypatch):
-    imputer = SelectiveImputer(["age"], **TINY, random_state=0).fit(survey)
+    imputer = new_imputer(["age"], **TINY, random_state=0).fit(survey)
     listener = Listener()
-    monkeypatch.setattr("diffjoint.imputer.Silence", lambda: listener)
+    monkeypatch.setattr("diffjoint.fitting.running.NoProgress", lambda: listener)
     imputer.save(tmp_path / "without")
     assert listener.phases == []
     imputer.save(tmp_path / "with", draws=True)
@@ -150,10 +151,10 @@ def test_training_for_a_saved_model_is_announced(survey, tmp_path, monkeypatch):
 
 def test_the_papers_passes_are_announced_each(survey, monkeypatch):
     listener = Listener()
-    monkeypatch.setattr("diffjoint.imputer.Silence", lambda: listener)
-    SelectiveImputer(["age"], **TINY_INPAINT, random_state=0).fit(survey)
+    monkeypatch.setattr("diffjoint.fitting.running.NoProgress", lambda: listener)
+    new_imputer(["age"], **TINY_INPAINT, random_state=0).fit(survey)
     assert listener.phases == [
-        "who is missing beside whom",
+        "which cells are missing together",
         "pass 1 of 2: training",
         "pass 1 of 2: drawing",
         "pass 2 of 2: training",
@@ -163,8 +164,8 @@ def test_the_papers_passes_are_announced_each(survey, monkeypatch):
 
 
 def test_progress_goes_to_standard_error_only_when_asked(survey, capfd):
-    SelectiveImputer(["age"], **TINY, random_state=0, verbose=True).fit(survey)
-    SelectiveImputer(["age"], **TINY, random_state=0).fit(survey)
+    new_imputer(["age"], **TINY, random_state=0, verbose=True).fit(survey)
+    new_imputer(["age"], **TINY, random_state=0).fit(survey)
     assert capfd.readouterr().out == ""
 
 
@@ -210,10 +211,10 @@ def test_time_left_is_right_within_a_third_after_a_tenth_of_the_work(
         (
             n_folds_alone(len(table.values), len(table.mm)),
             evidence,
-            Scaled(bar, evidence_units(table, settings)),
+            ScaledProgress(bar, evidence_units(table, settings)),
             1,
         ),
-        (table.n_columns, values, Scaled(bar, value_units(table, table, settings)), 1),
+        (table.n_columns, values, ScaledProgress(bar, value_units(table, table, settings)), 1),
     ]
     everything = evidence + values
     for n_steps, seconds, listener, units in steps:

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from diffjoint import SelectiveImputer
 from diffjoint.table import infer_schema, open_table
+from tests.conftest import new_imputer
 
-pytestmark = pytest.mark.filterwarnings("ignore::diffjoint.errors.UntypicalWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::diffjoint.errors.DataWarning")
 
 QUICK = {
     "n_steps": 2,
@@ -68,11 +68,12 @@ def quiet(function):
     return check(function)
 
 
+@pytest.mark.slow
 @quiet
 @given(tables())
 def test_nothing_is_changed_but_lost_cells_and_none_of_those_is_left(frame):
     columns = searchable(frame, lambda name: True)
-    imputer = SelectiveImputer(columns, **QUICK).fit(frame)
+    imputer = new_imputer(columns, **QUICK).fit(frame)
     out, kept = imputer.transform(frame), imputer.predict_mm(frame)
     pd.testing.assert_index_equal(out.index, frame.index)
     pd.testing.assert_index_equal(out.columns, frame.columns)
@@ -92,10 +93,11 @@ def to_fill(frame):
     return {column.name: str(column.kind) for column in schema.columns}
 
 
+@pytest.mark.slow
 @quiet
 @given(tables())
 def test_imputed_cells_are_values_the_column_could_hold(frame):
-    out = SelectiveImputer([], column_kinds=to_fill(frame), **QUICK).fit_transform(frame)
+    out = new_imputer([], column_kinds=to_fill(frame), **QUICK).fit_transform(frame)
     assert out.notna().all(axis=None)
     for name in frame:
         seen = frame[name].dropna()
@@ -106,23 +108,25 @@ def test_imputed_cells_are_values_the_column_could_hold(frame):
             assert out[name].max() <= seen.max()
 
 
+@pytest.mark.slow
 @quiet
 @given(tables())
 def test_polars_tables_keep_their_schema(frame):
     table = pl.from_pandas(frame.reset_index(drop=True))
-    out = SelectiveImputer([], column_kinds=to_fill(table), **QUICK).fit_transform(table)
+    out = new_imputer([], column_kinds=to_fill(table), **QUICK).fit_transform(table)
     assert out.schema == table.schema
     assert sum(out.null_count().row(0)) == 0
 
 
+@pytest.mark.slow
 @quiet
 @given(tables(), st.randoms(use_true_random=False))
 def test_row_order_never_matters(frame, random):
     columns = searchable(frame, lambda name: True)
     order = list(range(len(frame)))
     random.shuffle(order)
-    straight = SelectiveImputer(columns, **QUICK).fit_transform(frame)
-    turned = SelectiveImputer(columns, **QUICK).fit_transform(frame.iloc[order])
+    straight = new_imputer(columns, **QUICK).fit_transform(frame)
+    turned = new_imputer(columns, **QUICK).fit_transform(frame.iloc[order])
     pd.testing.assert_frame_equal(_sorted(turned), _sorted(straight))
 
 

@@ -10,16 +10,16 @@ import pyarrow as pa
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from diffjoint import SelectiveImputer, load
-from diffjoint.errors import InputError, TrainingError
-from tests.conftest import FEW_CELLS, NO_OTHER_LOSSES, TINY
+from diffjoint import load
+from diffjoint.errors import DataWarning, InputError, TrainingError
+from tests.conftest import FEW_CELLS, NO_OTHER_LOSSES, TINY, new_imputer
 
 RNG = np.random.default_rng(0)
 N = 40
 
 
 def imputer(mm_columns=(), **params):
-    return SelectiveImputer(list(mm_columns), **{**TINY, "random_state": 0, **params})
+    return new_imputer(list(mm_columns), **{**TINY, "random_state": 0, **params})
 
 
 def with_gaps(values):
@@ -204,8 +204,68 @@ def test_decimals_and_lists_are_carried_along():
             "x": with_gaps(range(0, 40, 2)),
         }
     )
-    out = imputer().fit_transform(frame)
+    with pytest.warns(DataWarning, match="'(price|tags)' is of dtype object.*carried along"):
+        out = imputer().fit_transform(frame)
     pd.testing.assert_frame_equal(out[["price", "tags"]], frame[["price", "tags"]])
+
+
+READABLE = {
+    "float16": lambda: pd.Series(with_gaps(RNG.normal(size=N)), dtype="float64").astype("float16"),
+    "big-endian": lambda: pd.Series(np.array(with_gaps(RNG.normal(size=N)), dtype=">f8")),
+    "Arrow float16": lambda: pd.array(
+        [None if x is None else np.float16(x) for x in with_gaps(range(N))],
+        dtype=pd.ArrowDtype(pa.float16()),
+    ),
+    "Arabic digits": lambda: pd.Series(with_gaps(["١٢", "٣"] * (N // 2)), dtype=object),
+}
+
+
+@pytest.mark.parametrize("name", READABLE)
+def test_rare_dtypes_are_filled(name):
+    frame = pd.DataFrame({"a": READABLE[name](), "b": RNG.normal(size=N)})
+    out = imputer().fit_transform(frame)
+    there = frame["a"].notna()
+    assert out["a"][there].tolist() == frame["a"][there].tolist()
+    assert out["a"].notna().all()
+
+
+def test_big_endian_arrays_go_back_as_they_came():
+    array = RNG.normal(size=(N, 2)).astype(">f8")
+    array[::4, 0] = np.nan
+    assert imputer().fit_transform(array).dtype == np.dtype(">f8")
+
+
+@pytest.mark.parametrize("dtype", [pl.Int128, pl.Float32])
+def test_wide_numbers_of_polars_are_filled(dtype):
+    table = pl.DataFrame({"a": pl.Series(with_gaps(range(0, 3 * N, 3)), dtype=dtype)})
+    out = imputer().fit_transform(table)
+    assert out.schema == table.schema
+    assert out["a"].null_count() == 0
+
+
+UNREADABLE = {
+    "sparse": lambda: pd.arrays.SparseArray(np.array(with_gaps(range(N)), dtype=float)),
+    "intervals": lambda: pd.cut(pd.Series(with_gaps(range(N)), dtype=float), 4),
+    "Arrow decimal": lambda: pd.array(
+        with_gaps([decimal.Decimal(i) for i in range(N)]), dtype=pd.ArrowDtype(pa.decimal128(9, 2))
+    ),
+}
+
+
+@pytest.mark.parametrize("name", UNREADABLE)
+def test_what_cannot_be_filled_is_carried_along_and_said(name):
+    frame = pd.DataFrame({"a": UNREADABLE[name](), "b": with_gaps(RNG.normal(size=N))})
+    with pytest.warns(DataWarning, match="'a' is of dtype .*its missing cells stay"):
+        out = imputer().fit_transform(frame)
+    pd.testing.assert_series_equal(out["a"], frame["a"])
+    imputer(column_kinds={"a": "pass-through"}).fit(frame)
+
+
+def test_half_characters_are_named():
+    cells = with_gaps(["a\ud800", "b"] * (N // 2))
+    frame = pd.DataFrame({"a": pd.Series(cells, dtype=object), "b": RNG.normal(size=N)})
+    with pytest.raises(InputError, match="half of a character"):
+        imputer().fit_transform(frame)
 
 
 def test_text_views_of_arrow():
@@ -243,12 +303,12 @@ def test_parameters_of_numpy_and_torch_can_be_saved(survey, tmp_path):
     fitted = imputer(
         ["age"], n_steps=np.int64(4), learning_rate=np.float32(0.01), device=torch.device("cpu")
     )
-    fitted.set_params(random_state=np.int64(4), checkpoint=tmp_path / "c")
+    fitted.set_params(random_state=np.int64(4), diffusion__checkpoint=tmp_path / "c")
     with pytest.warns(UserWarning, match="checkpoint=.*set, but sampler='amortised' does not use"):
         fitted.fit(survey)
     fitted.save(tmp_path / "m")
     loaded = load(tmp_path / "m")
-    assert (loaded.n_steps, loaded.random_state) == (4, 4)
+    assert (loaded.diffusion.n_steps, loaded.random_state) == (4, 4)
 
 
 def test_labels_that_json_cannot_carry_are_named(tmp_path):

@@ -3,7 +3,7 @@ import dataclasses
 import pytest
 
 from diffjoint.errors import InputError
-from diffjoint.settings import PRESETS, Settings, parse_bytes, settings_for
+from diffjoint.settings import PRESETS, Diffusion, Settings, parse_bytes, settings_for
 
 
 def test_the_paper_preset_has_every_number_of_the_papers_table():
@@ -70,3 +70,28 @@ def test_a_preset_knows_the_papers_sampler_too():
         400,
     )
     assert settings_for("paper").sampler == "inpaint"
+
+
+def test_settings_of_the_diffusion_model_are_named_as_in_settings():
+    of_the_run = {"device", "checkpoint"}
+    of_the_imputer = {"n_boosters", "threshold"}
+    numbers = {field.name for field in dataclasses.fields(Settings)}
+    assert set(Diffusion().get_params()) - of_the_run == numbers - of_the_imputer
+
+
+def test_a_diffusion_shows_what_was_set():
+    assert repr(Diffusion()) == "Diffusion()"
+    assert repr(Diffusion(n_steps=8, width=64)) == "Diffusion(n_steps=8, width=64)"
+
+
+def test_a_diffusion_never_changes():
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        Diffusion().width = 64
+    given = Diffusion(width=64)
+    assert given.with_params(width=32) == Diffusion(width=32)
+    assert given == Diffusion(width=64)
+
+
+def test_a_setting_that_a_diffusion_does_not_have_is_named():
+    with pytest.raises(InputError, match="Diffusion has no setting 'wdth'; it has sampler,"):
+        Diffusion().with_params(wdth=64)

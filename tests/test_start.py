@@ -64,12 +64,14 @@ def test_help_and_wrong_options_load_nothing(arguments, code):
     assert loaded_after(f"assert run(*{arguments!r}) == {code}") == set()
 
 
+@pytest.mark.slow
 def test_a_first_look_needs_no_torch(survey_file):
     loaded = loaded_after("assert run('inspect', sys.argv[1], '--quiet') == 0", survey_file)
     assert "pandas" in loaded
     assert not loaded & {"torch", "matplotlib"}
 
 
+@pytest.mark.slow
 def test_the_command_line_completes_tables_without_torch(survey_file, tmp_path):
     code = """
 source, folder = sys.argv[1:]
@@ -88,10 +90,11 @@ import warnings; warnings.simplefilter("ignore")
 import pandas as pd
 from diffjoint import SelectiveImputer, load
 survey = pd.read_csv(sys.argv[1])
-imputer = SelectiveImputer(["commute"], max_epochs=1, n_threads=1, random_state=0).fit(survey)
+imputer = SelectiveImputer(["commute"], n_threads=1, random_state=0).fit(survey)
 """
 
 
+@pytest.mark.slow
 def test_the_default_needs_torch_for_draws_alone(survey_file, tmp_path):
     code = f"""{FITTED}
 imputer.transform(survey), imputer.impute(survey[:50]), imputer.predict_mm_proba(survey)
@@ -105,6 +108,7 @@ imputer.sample(survey[:20], 1)
     assert "torch" in loaded_after(code, survey_file, tmp_path / "model")
 
 
+@pytest.mark.slow
 def test_a_loaded_model_needs_torch_for_draws_alone(survey_file, tmp_path):
     made = f"{FITTED}\nimputer.save(sys.argv[2], draws=True)"
     assert "torch" in loaded_after(made, survey_file, tmp_path / "model")

@@ -139,17 +139,17 @@ def values_alone(_: Path) -> Pieces:
 def resumed(folder: Path) -> Pieces:
     """Cut a run short after its first pass, and go on from its checkpoint."""
     table = draw_survey(200).table
-    settings: dict[str, Any] = {"detector": "paper", "column_kinds": KINDS, "diffusion": PAPERS}
+    settings: dict[str, Any] = {"detector": "paper", "column_kinds": KINDS}
+    settings["diffusion"] = {**PAPERS, "checkpoint": folder}
 
     def stop(imputer: SelectiveImputer) -> None:
         raise CutShortError
 
     with suppress(CutShortError):
-        new_imputer(SEARCHED, checkpoint=folder, callback=stop, **settings).fit(table)
+        new_imputer(SEARCHED, callback=stop, **settings).fit(table)
     passes: list[int] = []
     imputer = new_imputer(
         SEARCHED,
-        checkpoint=folder,
         callback=lambda one: passes.append(len(one.history_)),
         **settings,
     )

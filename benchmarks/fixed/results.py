@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 import diffjoint
-from diffjoint import Imputation, SelectiveImputer, SelfCheck
+from diffjoint import Diffusion, Imputation, SelectiveImputer, SelfCheck
 
 Pieces = dict[str, Any]
 """What a call gives, by name: tables, arrays, files' bytes, numbers."""
@@ -34,10 +34,8 @@ def new_imputer(
         Settings of the diffusion model, such as ``{"width": 16}``.
     """
     settings: dict[str, Any] = {"random_state": 0, "n_threads": 1, **params}
-    if diffusion is not None and hasattr(diffjoint, "Diffusion"):
-        settings["diffusion"] = diffjoint.Diffusion(**diffusion)
-    elif diffusion is not None:
-        settings |= diffusion
+    if diffusion is not None:
+        settings["diffusion"] = Diffusion(**diffusion)
     return SelectiveImputer(mm_columns, **settings)
 
 
@@ -46,7 +44,7 @@ def reloaded(imputer: SelectiveImputer, folder: Path, *, draws: bool = False) ->
     path = folder / "model.diffjoint"
     imputer.save(path, draws=draws)
     loaded = diffjoint.load(path, device="cpu")
-    return loaded.set_params(n_threads=1)  # type: ignore[no-any-return]
+    return loaded.set_params(n_threads=1)
 
 
 def under(name: str, pieces: Pieces) -> Pieces:

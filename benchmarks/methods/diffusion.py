@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import pandas as pd
 
+from benchmarks.imputers import new_imputer
 from benchmarks.methods.base import Method
 from diffjoint import SelectiveImputer
 
@@ -67,7 +68,7 @@ class Diffusion(Method):
         """An imputer for a table; columns of which nothing was seen stay as they are."""
         unseen = [name for name in self.column_kinds if table[name].isna().all()]
         is_joint = self.settings.get("joint") is not False
-        return SelectiveImputer(
+        return new_imputer(
             [name for name in mm_columns if is_joint and name not in unseen],
             column_kinds=self.column_kinds | dict.fromkeys(unseen, "pass-through"),
             random_state=seed,

@@ -75,32 +75,6 @@ def grids(size: Size, folder: Path) -> list[Grid]:
     return made
 
 
-def readme_table(size: Size, folder: Path) -> str:
-    """For each table: the default, and the best of the others with its name.
-
-    Over seeds on which no setting was chosen; of the others, those that have all of these.
-    """
-    lines = [
-        "| table | right state, best other | diffjoint | lost levels got back, best other "
-        "| diffjoint | told to fill every cell | others compared |\n",
-        "|---|---|---|---|---|---|---|\n",
-    ]
-    for world in WORLDS:
-        state, back = (_means(size, world, name, folder) for name in ("acc", "lost_acc"))
-        others = [method for method in METHODS if method not in OURS]
-        parts = [
-            world,
-            _best_other(state),
-            number_text(state.get("diffjoint"), 1),
-            _best_other(back),
-            number_text(back.get("diffjoint"), 1),
-            number_text(back.get("diffjoint_filled"), 1),
-            f"{sum(method in back for method in others)} of {len(others)}",
-        ]
-        lines.append(f"| {' | '.join(parts)} |\n")
-    return "".join(lines)
-
-
 def _means(size: Size, world: str, name: str, folder: Path) -> dict[str, float]:
     """At the higher ratio, of the methods that have every seed but the first, which was in view."""
     later = replace(size, few_seeds=size.few_seeds[1:] or size.few_seeds)
@@ -112,10 +86,6 @@ def _means(size: Size, world: str, name: str, folder: Path) -> dict[str, float]:
         for method, shown in found.items()
         if shown.mean is not None and len(shown.by_seed) == shown.n_wanted
     }
-
-
-def _best_other(means: dict[str, float]) -> str:
-    return _best(means, max, 1)
 
 
 def _best(means: dict[str, float], of: Callable[..., str], digits: int) -> str:
@@ -130,7 +100,7 @@ def _best(means: dict[str, float], of: Callable[..., str], digits: int) -> str:
 def summary(size: Size, folder: Path) -> str:
     """Return what values are worth: levels and numbers, beside the best of the others.
 
-    Over the same seeds and methods as in the README.
+    Over seeds on which no setting was chosen; of the others, those that have all of these.
     """
     lines = [
         "| table | lost levels filled with the right one, best other | diffjoint, every cell "

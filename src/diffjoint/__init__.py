@@ -7,15 +7,18 @@ if TYPE_CHECKING:
     from diffjoint.analysis.keep_na import keep_na
     from diffjoint.analysis.pooling import Pooled, pool
     from diffjoint.fitting.auto_columns import find_mm_columns
-    from diffjoint.imputer import Imputation, SelectiveImputer, load
+    from diffjoint.imputer import SelectiveImputer, load
     from diffjoint.inspection.inspect import inspect
     from diffjoint.io.decisions import read_decisions
     from diffjoint.report import Report
+    from diffjoint.results.imputation import Imputation
     from diffjoint.results.self_check import SelfCheck
+    from diffjoint.settings import Diffusion
 
     __version__: str
 
 __all__ = [
+    "Diffusion",
     "Imputation",
     "Pooled",
     "Report",
@@ -30,7 +33,8 @@ __all__ = [
     "read_decisions",
 ]
 _HOMES = {
-    "Imputation": "imputer",
+    "Diffusion": "settings",
+    "Imputation": "results.imputation",
     "Pooled": "analysis.pooling",
     "Report": "report",
     "SelectiveImputer": "imputer",

@@ -1,4 +1,4 @@
-"""Memory that the process holds, and how many rows a limit leaves room for."""
+"""Measure the memory of the process, and find how many rows fit within a limit."""
 
 import ctypes
 import gc
@@ -10,36 +10,36 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from diffjoint.errors import InputError
+from diffjoint.errors import InputError, option
 
 PROGRAM = 400 * 10**6
-"""Bytes that the program takes with its libraries, where the system does not tell."""
+"""Bytes that the program takes with its libraries, on systems where it cannot be measured."""
 FIXED = 80 * 10**6
-"""Bytes that blocks of rows, models and trees take, however many rows there are."""
+"""Bytes for blocks of rows, models and trees, for any number of rows."""
 BY_CELL = 72
-"""Bytes that a cell takes while a table is learnt."""
+"""Bytes per cell to learn from."""
 BY_GROWN_CELL, MOST_GROWN = 50, 100_000
-"""Bytes that a cell takes in each thread that grows trees, and rows that these learn from."""
+"""Bytes per cell in each thread that grows trees, and rows that these learn from at most."""
 BY_ROW = 50
-"""Bytes that a row takes while a table is completed in blocks."""
+"""Bytes per row of a table that is completed in blocks."""
 FEWEST_ROWS = 10_000
-"""Rows that are learnt from at least, if a table has as many."""
+"""Rows to learn from at least, if the table has as many."""
 
 
 def rows_within(limit: int, n_rows: int, n_columns: int, n_threads: int) -> int:
-    """As many rows of a table as can be learnt while the process stays within a limit.
+    """Return how many rows of a table can be learnt from within a memory limit.
 
     Parameters
     ----------
     limit : int
-        Bytes that the process may hold, what it holds by now included.
+        Bytes that the process may hold, including what it holds already.
     n_threads : int
         Threads that grow trees at the same time.
 
     Raises
     ------
     InputError
-        If these are too few to learn from, or if the rows cannot be completed in blocks.
+        If the rows are too few to learn from, or cannot be completed in blocks.
 
     Examples
     --------
@@ -60,37 +60,38 @@ def rows_within(limit: int, n_rows: int, n_columns: int, n_threads: int) -> int:
 
 
 def check_room(limit: int, n_rows: int) -> None:
-    """Raise if so many rows cannot be completed in blocks within a limit."""
+    """Raise if ``n_rows`` rows cannot be completed in blocks within a limit."""
     _room(limit, n_rows * BY_ROW, n_rows)
 
 
 def _room(limit: int, needed: int, n_rows: int) -> int:
-    """What a limit leaves for the rows of a table, if that is enough."""
-    give_back()
-    program = resident()
+    """Return the bytes that a limit leaves for the rows of a table; raise if they are too few."""
+    release_freed_memory()
+    program = resident_bytes()
     if program + FIXED + needed > limit:
         least = -(-(program + FIXED + needed) // 10**6)
         raise InputError(
-            f"memory_limit must be at least {least} MB for {n_rows:,} rows, of which the program "
-            f"itself takes {program // 10**6} MB; got {limit // 10**6} MB. Raise it, or leave it "
-            "out."
+            f"{option('memory_limit')} must be at least {least} MB for {n_rows:,} rows, of which "
+            f"the program itself takes {program // 10**6} MB; got {limit // 10**6} MB. Raise it, "
+            "or leave it out.",
+            parameter="memory_limit",
         )
     return limit - program - FIXED
 
 
-def resident() -> int:
-    """Bytes of memory that the process holds."""
+def resident_bytes() -> int:
+    """Return the bytes of memory that the process holds."""
     if not sys.platform.startswith("linux"):
         return PROGRAM
     n_pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
     return n_pages * os.sysconf("SC_PAGE_SIZE")
 
 
-def give_back() -> None:
-    """Hand memory that was freed back to the system.
+def release_freed_memory() -> None:
+    """Return freed memory to the system.
 
-    Allocators keep what is freed for what comes next. After a phase of another kind, such as
-    reading a table, that is memory no one uses.
+    Allocators keep freed memory for later use. After a phase such as reading a table, most of it
+    would not be used again.
     """
     gc.collect()
     pa.default_memory_pool().release_unused()
@@ -101,7 +102,7 @@ def give_back() -> None:
 
 @cache
 def _trim() -> Callable[[int], int] | None:
-    """The C library's way to do so; None where it has none."""
+    """Return the C library's function for that; None if it has none."""
     if not sys.platform.startswith("linux"):
         return None
     return getattr(ctypes.CDLL(None), "malloc_trim", None)

@@ -1,4 +1,4 @@
-"""How far long work has come, for whoever wants to know."""
+"""Report the progress of long work."""
 
 from collections.abc import Callable
 from html import escape
@@ -12,42 +12,42 @@ from rich.console import Console
 
 
 class Progress(Protocol):
-    """Listens to long work. One unit is one row through the network."""
+    """Receives the progress of long work. One unit is one row through the network."""
 
     def begin(self, total: float) -> None:
-        """Work of ``total`` units starts."""
+        """Start work of ``total`` units."""
 
     def phase(self, name: str) -> None:
-        """The work turns to something else."""
+        """Start the phase of that name."""
 
     def advance(self, units: float, loss: float | None = None) -> None:
-        """``units`` more are done."""
+        """Note that ``units`` more are done."""
 
 
-class Silence:
-    """A listener that says nothing."""
+class NoProgress:
+    """Shows no progress."""
 
     def begin(self, total: float) -> None:
-        """Say nothing."""
+        """Do nothing."""
 
     def phase(self, name: str) -> None:
-        """Say nothing."""
+        """Do nothing."""
 
     def advance(self, units: float, loss: float | None = None) -> None:
-        """Say nothing."""
+        """Do nothing."""
 
 
 def progress_bar() -> "ProgressBar | NotebookBar":
-    """The bar that can be seen where this runs: in a notebook, or in a terminal."""
+    """Return the progress bar for where this runs: a notebook or a terminal."""
     console = Console(stderr=True)
     return NotebookBar() if console.is_jupyter else ProgressBar(console)
 
 
 class NotebookBar:
-    """A bar in a notebook, which needs no widgets; it goes away when the work is done."""
+    """Progress bar in a notebook, without widgets; it disappears when the work is done."""
 
     BETWEEN = 0.25
-    """Seconds between two pictures."""
+    """Seconds between two updates at least."""
 
     def __init__(self) -> None:
         self._screen = import_module("IPython.display")
@@ -68,17 +68,17 @@ class NotebookBar:
         self._handle.update(self._screen.HTML(""))
 
     def begin(self, total: float) -> None:
-        """Start the bar anew."""
+        """Start the bar again."""
         self._done, self._total, self._start, self._shown = 0.0, total, monotonic(), -1.0
         self._phase, self._loss = "starting", ""
 
     def phase(self, name: str) -> None:
-        """Name what is going on."""
+        """Show the phase."""
         self._phase = name
         self._show()
 
     def advance(self, units: float, loss: float | None = None) -> None:
-        """Move the bar on."""
+        """Advance the bar."""
         self._done += units
         self._loss = self._loss if loss is None else f", loss {loss:.3f}"
         if monotonic() - self._shown >= self.BETWEEN:
@@ -94,27 +94,27 @@ class NotebookBar:
         self._handle.update(self._screen.HTML(f"<div>{bar} {words}</div>"))
 
 
-class Scaled:
-    """Passes on what it hears of work whose units are worth more to the listener."""
+class ScaledProgress:
+    """Passes progress on, multiplied by a factor."""
 
-    def __init__(self, listener: Progress, worth: float) -> None:
-        self._listener, self._worth = listener, worth
+    def __init__(self, listener: Progress, factor: float) -> None:
+        self._listener, self._factor = listener, factor
 
     def begin(self, total: float) -> None:
-        """Work starts."""
-        self._listener.begin(total * self._worth)
+        """Start work of ``total`` units."""
+        self._listener.begin(total * self._factor)
 
     def phase(self, name: str) -> None:
-        """The work turns to something else."""
+        """Start the phase of that name."""
         self._listener.phase(name)
 
     def advance(self, units: float, loss: float | None = None) -> None:
-        """So many more are done."""
-        self._listener.advance(units * self._worth, loss)
+        """Note that ``units`` more are done."""
+        self._listener.advance(units * self._factor, loss)
 
 
 class ProgressBar:
-    """A bar in the terminal: phase, loss, time gone and time left."""
+    """Progress bar in a terminal: phase, loss, elapsed and remaining time."""
 
     def __init__(
         self, console: Console | None = None, clock: Callable[[], float] | None = None
@@ -148,22 +148,22 @@ class ProgressBar:
 
     @property
     def seconds_left(self) -> float | None:
-        """What the bar says is left; None while it cannot say."""
+        """Estimated remaining seconds; None while there is no estimate."""
         return None if self._task is None else self._bar.tasks[-1].time_remaining
 
     def begin(self, total: float) -> None:
-        """Start the bar anew."""
+        """Start the bar again."""
         if self._task is not None:
             self._bar.remove_task(self._task)
         self._task = self._bar.add_task("starting", total=total, loss="")
 
     def phase(self, name: str) -> None:
-        """Name what is going on."""
+        """Show the phase."""
         if self._task is not None:
             self._bar.update(self._task, description=name)
 
     def advance(self, units: float, loss: float | None = None) -> None:
-        """Move the bar on."""
+        """Advance the bar."""
         if self._task is None:
             return
         if loss is not None:

@@ -1,11 +1,11 @@
-"""What arrays of cells are called."""
+"""Name the types of arrays of cells."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 Mask = NDArray[np.bool_]
-"""Which cells are something: True or False for each."""
+"""Boolean mask over cells."""
 Values = NDArray[np.float64]
-"""Coded cells, or what is said of each in a number."""
+"""Coded values of cells, or another number for each cell."""
 Places = NDArray[np.int64]
 """Positions of rows or columns."""

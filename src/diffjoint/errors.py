@@ -4,11 +4,14 @@ Every message says what was expected, what came, and what to do about it. Each c
 from the builtin that callers already catch.
 
 Messages refer to parameters by :func:`option`, so that each front end shows them in its own words:
-``str(error)`` has ``loss_rate=0.1``, the command line ``--loss-rate 0.1``.
+``str(error)`` has ``loss_rate=0.1``, the command line ``--loss-rate 0.1``. Errors, warnings and the
+text that :func:`in_python` returns keep their references in ``message``.
 """
 
-import json
+import ast
 import re
+import sys
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -30,15 +33,31 @@ def option(name: str, value: Any = NO_VALUE) -> str:
     name : str
         As the estimator calls it.
     value : optional
-        What JSON can hold; the message then shows the parameter set to it.
+        The message then shows the parameter set to it.
 
     Examples
     --------
     >>> in_python(f"Leave out {option('rules')}, or set {option('detector', 'paper')}.")
     "Leave out rules, or set detector='paper'."
     """
-    said = "" if value is NO_VALUE else _VALUE + json.dumps(value)
+    said = "" if value is NO_VALUE else f"{_VALUE}{value!r}"
     return f"{_OPEN}{name}{said}{_CLOSE}"
+
+
+class _AsWritten(str):
+    """A value that cannot be read back from how it is written."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def _read_value(written: str) -> Any:
+    try:
+        return ast.literal_eval(written)
+    except (ValueError, SyntaxError):
+        return _AsWritten(written)
 
 
 def show_options(message: str, shown: Shown) -> str:
@@ -52,16 +71,38 @@ def show_options(message: str, shown: Shown) -> str:
 
     def write(reference: re.Match[str]) -> str:
         name, value = reference.groups()
-        return shown(name, NO_VALUE if value is None else json.loads(value))
+        return shown(name, NO_VALUE if value is None else _read_value(value))
 
     return _REFERENCE.sub(write, message)
 
 
-def in_python(message: str) -> str:
-    """Return a message with its references as a caller in Python writes them."""
-    return show_options(
-        message, lambda name, value: name if value is NO_VALUE else f"{name}={value!r}"
+class Words(str):
+    """A message in the words of Python, which keeps its references in ``message``."""
+
+    message: str
+
+
+def in_python(message: str) -> Words:
+    """Return a message with its references as a caller in Python writes them.
+
+    Examples
+    --------
+    >>> in_python(f"Set {option('column_kinds', {'zip': 'categorical'})}.")
+    "Set column_kinds={'zip': 'categorical'}."
+    """
+    words = Words(
+        show_options(
+            message, lambda name, value: name if value is NO_VALUE else f"{name}={value!r}"
+        )
     )
+    words.message = message_of(message)
+    return words
+
+
+def message_of(said: object) -> str:
+    """Return what an error, a warning or a text says, with the references that it keeps."""
+    message = getattr(said, "message", None)
+    return message if isinstance(message, str) else str(said)
 
 
 class DiffJointError(Exception):
@@ -83,7 +124,7 @@ class DiffJointError(Exception):
 
     def __init__(self, message: str, *, parameter: str | None = None) -> None:
         super().__init__(in_python(message))
-        self.message = message
+        self.message = message_of(message)
         self.parameter = parameter
 
 
@@ -108,4 +149,26 @@ class DataWarning(UserWarning):
 
     def __init__(self, message: str) -> None:
         super().__init__(in_python(message))
-        self.message = message
+        self.message = message_of(message)
+
+
+_ON_THE_WAY = ("diffjoint", "sklearn", "joblib")
+"""Packages between the user's line and the place where a doubt comes up."""
+
+
+def warn_user(doubt: str) -> None:
+    """Warn of data, at the line of the user's own code that led here.
+
+    Parameters
+    ----------
+    doubt : str
+        What is probably not as meant; it may hold references by :func:`option`.
+    """
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and _package(frame.f_globals) in _ON_THE_WAY:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(DataWarning(doubt), stacklevel=level)
+
+
+def _package(module: dict[str, Any]) -> str:
+    return str(module.get("__name__", "")).partition(".")[0]

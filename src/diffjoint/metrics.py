@@ -1,7 +1,6 @@
-"""How right the calls and the values are, where the truth is known.
+"""Scores of calls and imputed values where the truth is known.
 
-Every function that takes a ``world`` judges the world's own rows: pass ``world.test`` to judge
-new rows.
+Functions that take a ``world`` score its own rows: pass ``world.test`` to score the test rows.
 """
 
 from collections.abc import Sequence
@@ -24,7 +23,7 @@ from diffjoint.simulate import World
 
 N_CALIBRATION_BINS = 10
 N_OF_EACH_KIND = 10
-"""How many lost and meaningful cells a column must have for an AUC of its own."""
+"""Smallest number of lost and of meaningful cells that a column must have for an AUC."""
 _CALL_MEASURES = ("precision", "recall", "f1")
 _PROBABILITY_MEASURES = ("auc", "brier", "calibration_error")
 
@@ -35,25 +34,25 @@ def mm_scores(
     probability: pd.DataFrame | None = None,
     columns: Sequence[str] | None = None,
 ) -> dict[str, float]:
-    """How well meaningful cells are told from lost ones, over the missing cells of mm columns.
+    """Score how well meaningful cells are told from lost ones.
 
-    Cells of which nobody knows the kind do not count.
+    Missing cells of the world's ``mm_columns`` count, except those whose kind is unknown.
 
     Parameters
     ----------
     world : World
     meaningful : bool DataFrame
-        The calls.
+        Calls.
     probability : DataFrame, optional
         P(meaningful) of each cell, for AUC, Brier score and calibration error.
     columns : sequence of str, optional
-        Which mm columns; all of them, pooled, if None.
+        Some of the ``mm_columns``; by default all of them, pooled.
 
     Returns
     -------
     dict
         precision, recall, f1; with ``probability`` also auc, brier, calibration_error. AUC is NaN
-        where all missing cells are of one kind, everything where no cell is missing.
+        if all missing cells are of one kind, and all scores are NaN if no cell is missing.
 
     Examples
     --------
@@ -87,7 +86,7 @@ def mm_scores(
 def mm_scores_by_column(
     world: World, meaningful: pd.DataFrame, probability: pd.DataFrame | None = None
 ) -> pd.DataFrame:
-    """:func:`mm_scores` of each mm column, and of all together in a last row, ``pooled``.
+    """Return :func:`mm_scores` by column, with a last row ``pooled`` for all columns together.
 
     Examples
     --------
@@ -104,32 +103,36 @@ def mm_scores_by_column(
 def lost_scores(
     world: World, meaningful: pd.DataFrame, probability: pd.DataFrame
 ) -> dict[str, float]:
-    """Score how well lost cells are told from meaningful ones, where losses are the rarer kind.
+    """Score how well lost cells are recognised where they are much rarer than meaningful ones.
 
-    Over the missing cells of mm columns whose kind is known. :func:`mm_scores` looks at the
-    meaningful ones, and hardly notices if the few lost cells are all called meaningful.
+    The scores of :func:`mm_scores` are for the meaningful cells, and hardly change if all of the
+    few lost cells are called meaningful. Missing cells of the world's ``mm_columns`` count, except
+    those whose kind is unknown.
 
     Parameters
     ----------
     world : World
         Usually the test rows, ``world.test``.
     meaningful : bool DataFrame
-        The calls.
+        Calls.
     probability : DataFrame
         P(meaningful) of each cell.
 
     Returns
     -------
     dict
-        lost_found: share of the lost cells that are called lost. lost_precision: share of the
-        cells called lost that are. meaningful_recall: share of the meaningful cells that are
-        called so. mean_column_auc: AUC of P(meaningful), the mean over columns with at least
-        10 lost and 10 meaningful cells; n_columns_scored: how many columns that is. NaN where
-        there is no cell, or no column, to take a share of.
+        - lost_found: share of the lost cells that are called lost
+        - lost_precision: share of the cells called lost that are lost
+        - meaningful_recall: share of the meaningful cells that are called meaningful
+        - mean_column_auc: AUC of P(meaningful), averaged over columns with at least 10 lost and
+          10 meaningful cells
+        - n_columns_scored: number of these columns
+
+        Scores are NaN where there is no cell or no column to score.
 
     Examples
     --------
-    Calling nothing meaningful finds every lost cell, and is right in as many as are lost:
+    If nothing is called meaningful, all lost cells are found:
 
     >>> from diffjoint.simulate import bayesian_network
     >>> world = bayesian_network(100, 100)
@@ -161,7 +164,10 @@ def lost_scores(
 def calibration_error(
     truly: ArrayLike, probability: ArrayLike, n_bins: int = N_CALIBRATION_BINS
 ) -> float:
-    """Expected calibration error: mean gap between said and found share, over equal bins.
+    """Return the expected calibration error over bins of equal width.
+
+    It is the mean difference between the predicted probability and the observed share in a bin,
+    weighted by the number of cells.
 
     Examples
     --------
@@ -176,9 +182,10 @@ def calibration_error(
 
 
 def token_accuracy(world: World, completed: pd.DataFrame) -> float:
-    """Share of missing cells in discrete mm columns whose state is right, NA or value.
+    """Return the share of missing cells in discrete ``mm_columns`` with the right state.
 
-    The paper's ACC. Cells whose true value nobody knows do not count. NaN if there is no cell.
+    The state is NA or a value. This is the paper's ACC. Cells whose true state is unknown do not
+    count. NaN if there is no such cell.
     """
     columns = [name for name in world.mm_columns if _is_discrete(world, name)]
     judged = world.observed_table.isna() & world.known
@@ -186,15 +193,17 @@ def token_accuracy(world: World, completed: pd.DataFrame) -> float:
 
 
 def lost_errors(world: World, completed: pd.DataFrame) -> dict[str, float]:
-    """RMSE and MAE of lost cells in continuous columns that are never meaningful.
+    """Return RMSE and MAE of lost cells in continuous columns that are never meaningful.
 
     Returns
     -------
     dict
-        rmse and mae in the columns' units, pooled over columns as the paper does; and
-        standardised: each column's errors divided by the standard deviation of its true values,
-        so that no column's unit outweighs the others. NaN if no such cell is lost, or if one was
-        left empty: it has no error, and leaving hard cells out must not pay.
+        - rmse, mae: in the columns' units, pooled over columns as in the paper
+        - standardised_rmse, standardised_mae: each column's errors divided by the standard
+          deviation of its true values, so that units do not matter
+
+        NaN if no such cell is lost, and also if one was left missing: otherwise it would pay to
+        leave out hard cells.
     """
     pairs, scales = [], []
     for name, kind in world.column_kinds.items():
@@ -218,18 +227,18 @@ def lost_errors(world: World, completed: pd.DataFrame) -> dict[str, float]:
 
 
 def lost_accuracy(world: World, completed: pd.DataFrame) -> float:
-    """Share of lost cells in discrete columns that got back the value they had.
+    """Return the share of lost cells in discrete columns that were imputed with the true value.
 
-    Cells whose true value nobody knows do not count. NaN if there is no cell.
+    Cells whose true value is unknown do not count. NaN if there is no such cell.
     """
     return _share_right(world, completed, _lost_levels(world))
 
 
 def lost_left_empty(world: World, completed: pd.DataFrame) -> float:
-    """Share of lost cells in discrete columns that were left empty, as if nothing belonged there.
+    """Return the share of lost cells in discrete columns that were left missing.
 
-    An imputer that fills every cell has none, and invents a value for every meaningful cell.
-    Cells whose true value nobody knows do not count. NaN if there is no cell.
+    It is 0 for an imputer that fills every cell, meaningful ones included. Cells whose true value
+    is unknown do not count. NaN if there is no such cell.
     """
     judged = _lost_levels(world)
     if not judged.any(axis=None):
@@ -238,9 +247,10 @@ def lost_left_empty(world: World, completed: pd.DataFrame) -> float:
 
 
 def rarity_weighted_f1(truth: ArrayLike, predicted: ArrayLike) -> float:
-    """F1 per class, weighted by (1 - share of the class) / (number of classes - 1).
+    """Return the mean F1 over classes, weighted by (1 - share of class) / (n_classes - 1).
 
-    The paper calls this Weighted-F1; scikit-learn's is another: it weights by the share itself.
+    This is the paper's Weighted-F1. The weighted F1 of scikit-learn is a different measure: its
+    weights are the shares themselves.
 
     Examples
     --------
@@ -258,20 +268,20 @@ def rarity_weighted_f1(truth: ArrayLike, predicted: ArrayLike) -> float:
 def class_scores(
     truth: ArrayLike, probability: NDArray[np.float64], classes: Sequence[Any]
 ) -> dict[str, float]:
-    """The paper's downstream measures from predicted class probabilities.
+    """Return the paper's downstream scores of predicted class probabilities.
 
     Parameters
     ----------
     truth : array of shape (n_rows,)
     probability : array of shape (n_rows, n_classes)
     classes : sequence
-        The class of each column of ``probability``, sorted.
+        Class of each column of ``probability``, sorted.
 
     Returns
     -------
     dict
-        macro_f1, rarity_weighted_f1, roc_auc (one against the rest, over the classes that occur
-        in ``truth``), accuracy.
+        macro_f1, rarity_weighted_f1, roc_auc (one-vs-rest, averaged over the classes that occur in
+        ``truth``), accuracy.
     """
     truth = np.asarray(truth)
     predicted = np.asarray(classes)[probability.argmax(axis=1)]
@@ -286,7 +296,7 @@ def class_scores(
 
 
 def _mean(values: NDArray[Any]) -> float:
-    """The mean; NaN, without a warning, of nothing."""
+    """Return the mean; NaN without a warning if there are no values."""
     return float(values.mean()) if len(values) else float("nan")
 
 
@@ -302,7 +312,7 @@ def _one_against_rest(
 
 
 def _share_right(world: World, completed: pd.DataFrame, judged: pd.DataFrame) -> float:
-    """Share of the judged cells whose state is right; NaN if none is judged."""
+    """Return the share of the judged cells whose state is right; NaN if there are none."""
     if not judged.any(axis=None):
         return float("nan")
     right = np.column_stack([_same_state(world.truth[c], completed[c]) for c in judged])
@@ -310,7 +320,7 @@ def _share_right(world: World, completed: pd.DataFrame, judged: pd.DataFrame) ->
 
 
 def _lost_levels(world: World) -> pd.DataFrame:
-    """Where a cell of a discrete column was lost whose value is known."""
+    """Return a mask of the lost cells of discrete columns whose true value is known."""
     columns = [name for name in world.column_kinds if _is_discrete(world, name)]
     return (world.lost & world.truth.notna())[columns]
 
@@ -320,7 +330,7 @@ def _is_discrete(world: World, name: str) -> bool:
 
 
 def _same_state(truth: pd.Series, state: pd.Series) -> NDArray[np.bool_]:
-    """Both NA, or both the same value."""
+    """Return where both are NA, or both have the same value."""
     both_na = truth.isna().to_numpy() & state.isna().to_numpy()
     equal = (truth == state.set_axis(truth.index)).fillna(False).to_numpy(dtype=bool)
     return both_na | equal

@@ -5,19 +5,15 @@ loaded for it.
 """
 
 import dataclasses
-import math
-import numbers
 from collections.abc import Collection
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Literal, get_args, get_type_hints
 
-from diffjoint.errors import InputError
+from diffjoint._checks import SETTINGS, check, check_all, n_bytes
+from diffjoint._choices import DetectorName, Fusion, IntegerSummary, Sampler
+from diffjoint.errors import InputError, option
 
-Fusion = Literal["or", "and", "uncertainty", "vote"]
-IntegerSummary = Literal["mean", "mode"]
-Sampler = Literal["amortised", "inpaint"]
-DetectorName = Literal["evidence", "paper"]
 LogisticName = Literal["mcar", "mar", "mnar"]
 LifeName = Literal["own-rates", "break-off", "blocks", "propensity", "survey"]
 MechanismName = Literal[LogisticName, LifeName]
@@ -25,41 +21,6 @@ MechanismName = Literal[LogisticName, LifeName]
 DETECTOR_NAMES: tuple[str, ...] = get_args(DetectorName)
 MECHANISM_NAMES: tuple[str, ...] = get_args(MechanismName)
 """The name of every way to tell cells apart, and of every way to lose them."""
-
-
-_AT_LEAST = {
-    "n_boosters": 1,
-    "n_iterations": 1,
-    "n_draws": 1,
-    "n_steps": 2,
-    "n_inpaint_repeats": 1,
-    "width": 4,
-    "batch_size": 1,
-    "max_epochs": 1,
-    "patience": 1,
-}
-_POSITIVE = ("learning_rate", "log_sigma_std", "sigma_data", "sigma_min", "sigma_max", "rho")
-
-
-def check_choice(name: str, value: object, choices: tuple[Any, ...]) -> None:
-    """Raise unless ``value`` is one of ``choices``."""
-    if value not in choices:
-        listed = ", ".join(repr(choice) for choice in choices)
-        raise InputError(f"{name} must be one of {listed}; got {value!r}.")
-
-
-def check_whole(name: str, value: Any, minimum: int) -> None:
-    """Raise unless ``value`` is a whole number of at least ``minimum``."""
-    is_whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
-    if not is_whole or value < minimum:
-        raise InputError(f"{name} must be a whole number of at least {minimum}; got {value!r}.")
-
-
-def check_positive(name: str, value: Any) -> None:
-    """Raise unless ``value`` is a positive, finite number."""
-    is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
-    if not is_number or not 0.0 < float(value) < math.inf:
-        raise InputError(f"{name} must be a positive number; got {value!r}.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,32 +104,125 @@ class Settings:
     integer_summary: IntegerSummary = "mode"
 
     def __post_init__(self) -> None:
-        for name, minimum in _AT_LEAST.items():
-            check_whole(name, getattr(self, name), minimum)
-        for name in _POSITIVE:
-            check_positive(name, getattr(self, name))
-        if self.scheduler_patience is not None:
-            check_whole("scheduler_patience", self.scheduler_patience, 1)
-        for name in ("warm_start", "joint"):
-            check_choice(name, getattr(self, name), (True, False))
-        if not isinstance(self.log_sigma_mean, numbers.Real):
-            raise InputError(f"log_sigma_mean must be a number; got {self.log_sigma_mean!r}.")
+        check_all(vars(self), SETTINGS)
         if not self.sigma_min < self.sigma_max:
             raise InputError(
-                f"sigma_min must lie below sigma_max; got {self.sigma_min} and {self.sigma_max}. "
-                "The paper uses 0.002 and 80."
+                f"{option('sigma_min')} must lie below {option('sigma_max')}; got {self.sigma_min} "
+                f"and {self.sigma_max}. The paper uses 0.002 and 80.",
+                parameter="sigma_min",
             )
-        check_positive("threshold", self.threshold)
-        if self.threshold >= 1:
-            raise InputError(f"threshold must lie between 0 and 1; got {self.threshold!r}.")
-        check_choice("sampler", self.sampler, get_args(Sampler))
-        check_choice("fusion", self.fusion, get_args(Fusion))
-        check_choice("integer_summary", self.integer_summary, get_args(IntegerSummary))
 
     @property
     def is_amortised(self) -> bool:
         """Whether the denoiser is told what is observed."""
         return self.sampler == "amortised"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Diffusion:
+    """Settings of the diffusion model, for ``SelectiveImputer(diffusion=Diffusion(...))``.
+
+    What is left at None comes from the imputer's ``preset``. Values never change: to try others,
+    call ``imputer.set_params(diffusion__width=64)``, or search over ``diffusion__width``.
+
+    Parameters
+    ----------
+    sampler : {"amortised", "inpaint"}, optional
+        A denoiser that is told what is observed, beside boosted trees for the values to fill in;
+        or the paper's, whose draws say what to fill in. If not given: as ``preset`` has it, or the
+        paper's for ``detector="paper"``, which decides by it.
+    n_iterations, n_draws, n_inpaint_repeats : int, optional
+        Passes, draws per row, and walks per noise level; for ``sampler="inpaint"``.
+    n_steps : int, optional
+        Noise levels.
+    width : int, optional
+        Hidden width of the denoiser. The default's is fitted to the table, see ``settings_``.
+    batch_size, learning_rate, max_epochs, patience : optional
+        How the denoiser is trained.
+    scheduler_patience, warm_start : optional
+        Learning rate cuts, and whether a pass goes on from the last one's denoiser; for
+        ``sampler="inpaint"``.
+    log_sigma_mean, log_sigma_std, sigma_data, sigma_min, sigma_max, rho : float, optional
+        The noise.
+    fusion : {"or", "and", "uncertainty", "vote"}, optional
+        How the two signs of a meaningful cell decide together; for ``detector="paper"``.
+    joint : bool, optional
+        False: model the values alone and impute everything (DiffPuter).
+    integer_summary : {"mean", "mode"}, optional
+        How draws of integer columns become one value; for ``sampler="inpaint"``.
+    device : str
+        "auto" (CUDA where there is one), "cpu", "cuda" or any name torch knows.
+    checkpoint : path, optional
+        A folder to save each pass in, and to go on from after an interruption. For
+        ``sampler="inpaint"``; the default makes no passes.
+
+    Examples
+    --------
+    >>> from diffjoint import Diffusion, SelectiveImputer
+    >>> imputer = SelectiveImputer(diffusion=Diffusion(width=64))
+    >>> imputer.set_params(diffusion__max_epochs=100).diffusion
+    Diffusion(width=64, max_epochs=100)
+    """
+
+    sampler: Sampler | None = None
+    n_iterations: int | None = None
+    n_draws: int | None = None
+    n_steps: int | None = None
+    n_inpaint_repeats: int | None = None
+    width: int | None = None
+    batch_size: int | None = None
+    learning_rate: float | None = None
+    max_epochs: int | None = None
+    patience: int | None = None
+    scheduler_patience: int | None = None
+    warm_start: bool | None = None
+    log_sigma_mean: float | None = None
+    log_sigma_std: float | None = None
+    sigma_data: float | None = None
+    sigma_min: float | None = None
+    sigma_max: float | None = None
+    rho: float | None = None
+    fusion: Fusion | None = None
+    joint: bool | None = None
+    integer_summary: IntegerSummary | None = None
+    device: Any = "auto"
+    checkpoint: Any = None
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the settings by name; scikit-learn clones and searches by them."""
+        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+
+    def with_params(self, **params: Any) -> "Diffusion":
+        """Return a copy with some settings changed."""
+        unknown = [name for name in params if name not in self.get_params()]
+        if unknown:
+            raise InputError(
+                f"Diffusion has no setting {unknown[0]!r}; it has {', '.join(self.get_params())}.",
+                parameter="diffusion",
+            )
+        return dataclasses.replace(self, **params)
+
+    def __repr__(self) -> str:
+        usual = {field.name: field.default for field in dataclasses.fields(self)}
+        changed = {
+            name: value for name, value in self.get_params().items() if value is not usual[name]
+        }
+        shown = (f"{name}={value!r}" for name, value in changed.items() if value != usual[name])
+        return f"Diffusion({', '.join(shown)})"
+
+
+def estimator_params(**flat: Any) -> dict[str, Any]:
+    """Return parameters of the estimator, with those of the diffusion model in a ``Diffusion``.
+
+    Examples
+    --------
+    >>> estimator_params(n_boosters=2, width=64)
+    {'n_boosters': 2, 'diffusion': Diffusion(width=64)}
+    """
+    names = Diffusion().get_params()
+    inner = {name: value for name, value in flat.items() if name in names}
+    outer = {name: value for name, value in flat.items() if name not in names}
+    return {**outer, "diffusion": Diffusion(**inner)} if inner else outer
 
 
 PAPER = Settings()
@@ -218,7 +272,7 @@ INPAINT_ONLY = (
     "integer_summary",
 )
 AMORTISED_ONLY = ("n_boosters",)
-"""Settings that the amortised sampler makes no use of, and those that the other makes none of."""
+"""Settings that the amortised sampler does not use, and those that the other does not."""
 MANY_COORDINATES = 30
 """Of a row in model space: from more of them on, a denoiser is twice as wide as a preset says."""
 FEW_ROWS, BOOSTERS_OF_FEW = 5_000, 3
@@ -233,7 +287,7 @@ NA_VALUES = ("NA", "N/A", "n/a", "<NA>", "NaN", "nan", "NULL", "null", "None", "
 
 
 def settings_for(preset: str, **overrides: Any) -> Settings:
-    """Settings of a preset, with what was set by hand on top (None: not set).
+    """Return the settings of a preset, with those set by hand on top (None: not set).
 
     Examples
     --------
@@ -242,7 +296,7 @@ def settings_for(preset: str, **overrides: Any) -> Settings:
     >>> settings_for("paper").n_draws
     30
     """
-    check_choice("preset", preset, tuple(PRESETS))
+    check("preset", preset)
     chosen = {name: _plain(value) for name, value in overrides.items() if value is not None}
     presets = INPAINT_PRESETS if chosen.get("sampler") == "inpaint" else PRESETS
     return dataclasses.replace(presets[preset], **chosen)
@@ -251,7 +305,7 @@ def settings_for(preset: str, **overrides: Any) -> Settings:
 def fitted_to(
     settings: Settings, *, n_rows: int, n_coordinates: int, by_hand: Collection[str] = ()
 ) -> Settings:
-    """Settings of a preset fitted to a table: the denoiser's width, and how many boosters.
+    """Fit the settings of a preset to a table: the denoiser's width, and how many boosters.
 
     Examples
     --------
@@ -272,7 +326,7 @@ def fitted_to(
 
 
 def idle_settings(preset: str, settings: Settings) -> dict[str, Any]:
-    """Settings away from their preset that the sampler makes no use of.
+    """Return settings that differ from their preset and that the sampler does not use.
 
     Examples
     --------
@@ -288,33 +342,22 @@ def idle_settings(preset: str, settings: Settings) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """A numpy scalar as a Python one, which JSON can carry."""
+    """Return a numpy scalar as a Python one, which JSON can carry."""
     return value.item() if hasattr(value, "item") else value
 
 
 def settings_types() -> dict[str, Any]:
-    """Name and type of every setting, in order."""
+    """Return the name and type of every setting, in order."""
     return get_type_hints(Settings)
 
 
 def parse_bytes(limit: int | str) -> int:
-    """Bytes meant by ``1_000_000``, ``"500MB"`` or ``"2GB"``.
+    """Return the bytes meant by ``1_000_000``, ``"500MB"`` or ``"2GB"``.
 
     Examples
     --------
     >>> parse_bytes("1.5GB")
     1500000000
     """
-    units = {"KB": 10**3, "MB": 10**6, "GB": 10**9, "B": 1}
-    text = str(limit).strip().upper().replace("_", "")
-    unit = next((unit for unit in units if text.endswith(unit)), "")
-    try:
-        n_bytes = int(float(text.removesuffix(unit)) * units.get(unit, 1))
-    except (ValueError, OverflowError):
-        n_bytes = 0
-    if n_bytes < 1:
-        raise InputError(
-            f"memory_limit must be a number of bytes or a size such as '500MB' or '2GB'; "
-            f"got {limit!r}."
-        )
-    return n_bytes
+    check("memory_limit", limit)
+    return n_bytes(limit)

@@ -35,6 +35,8 @@ from benchmarks import (
 from diffjoint.simulate import bayesian_network, household_survey
 from tests.conftest import FLAT_COLUMNS
 
+pytestmark = pytest.mark.slow
+
 
 def test_the_reduced_paper_run_measures_every_pass(tmp_path, capsys):
     reduced_paper.main(["--quick", "--only", "small-or", "--results", str(tmp_path)])

@@ -12,8 +12,9 @@ import pytest
 from diffjoint import load
 from diffjoint.cli import main
 from diffjoint.cli.console import by_options
+from diffjoint.errors import DataWarning, InputError, in_python, option
 from diffjoint.simulate import bayesian_network, household_survey
-from tests.conftest import FEW_CELLS, TINY
+from tests.conftest import FEW_CELLS, TINY, new_imputer
 
 pytestmark = FEW_CELLS
 
@@ -39,6 +40,7 @@ def text(path):
     return pd.read_csv(path, dtype=str, keep_default_na=False)
 
 
+@pytest.mark.slow
 def test_impute_writes_everything_asked_for(survey_file, tmp_path, capsys):
     names = {name: tmp_path / f"{name}.csv" for name in ("out", "mask", "proba", "spread")}
     code = run(
@@ -59,6 +61,7 @@ def test_impute_writes_everything_asked_for(survey_file, tmp_path, capsys):
     assert "pass-through" in shown.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("by_hand", "n_boosters"), [([], 3), (["--set", "n_boosters=1"], 1)])
 def test_few_rows_get_several_boosters_unless_set_by_hand(
     survey_file, tmp_path, by_hand, n_boosters
@@ -69,6 +72,7 @@ def test_few_rows_get_several_boosters_unless_set_by_hand(
     assert load(model).settings_.n_boosters == n_boosters
 
 
+@pytest.mark.slow
 def test_cells_to_review_are_counted_and_written(tmp_path, capsys):
     source, listed = tmp_path / "survey.csv", tmp_path / "review.csv"
     household_survey(600).observed_table.to_csv(source, index=False)
@@ -95,7 +99,8 @@ def test_cells_to_review_are_counted_and_written(tmp_path, capsys):
     assert run("impute", source, listed, *options, "--review", listed) == 2
 
 
-@pytest.mark.filterwarnings("default::diffjoint.errors.UntypicalWarning")
+@pytest.mark.slow
+@pytest.mark.filterwarnings("default::diffjoint.errors.DataWarning")
 def test_doubts_are_told_once_and_again_in_transform(tmp_path, capsys):
     source = tmp_path / "survey.csv"
     table = household_survey(300).observed_table[["married", "spouse_age"]]
@@ -108,6 +113,7 @@ def test_doubts_are_told_once_and_again_in_transform(tmp_path, capsys):
     assert capsys.readouterr().err == ""
 
 
+@pytest.mark.slow
 def test_fit_then_transform_gives_what_impute_gives(survey_file, tmp_path):
     options = ["-m", "spouse_age", "-m", "commute", *SETTINGS, "--quiet"]
     assert run("impute", survey_file, tmp_path / "once.csv", *options) == 0
@@ -116,6 +122,7 @@ def test_fit_then_transform_gives_what_impute_gives(survey_file, tmp_path):
     assert (tmp_path / "once.csv").read_bytes() == (tmp_path / "twice.csv").read_bytes()
 
 
+@pytest.mark.slow
 def test_a_model_draws_if_that_was_asked_for(survey_file, tmp_path, capsys):
     options = ["-m", "commute", *SETTINGS]
     assert run("fit", survey_file, tmp_path / "without", *options) == 0
@@ -126,7 +133,8 @@ def test_a_model_draws_if_that_was_asked_for(survey_file, tmp_path, capsys):
     assert len(load(tmp_path / "with").sample(pd.read_csv(survey_file), 2)) == 2
 
 
-@pytest.mark.filterwarnings("ignore::diffjoint.errors.UntypicalWarning")
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::diffjoint.errors.DataWarning")
 def test_new_files_need_not_look_like_the_one_that_was_fitted(tmp_path):
     path = tmp_path / "in.csv"
     rows = "".join(
@@ -145,7 +153,7 @@ def test_new_files_need_not_look_like_the_one_that_was_fitted(tmp_path):
         ]
 
 
-@pytest.mark.filterwarnings("ignore::diffjoint.errors.UntypicalWarning")
+@pytest.mark.filterwarnings("ignore::diffjoint.errors.DataWarning")
 def test_an_unseen_level_can_be_let_pass(tmp_path, capsys):
     path, new = tmp_path / "in.csv", tmp_path / "new.csv"
     path.write_text(
@@ -162,6 +170,7 @@ def test_an_unseen_level_can_be_let_pass(tmp_path, capsys):
     assert text(tmp_path / "out.csv")["letter"].tolist() == ["z"]
 
 
+@pytest.mark.slow
 def test_quiet_says_nothing(survey_file, tmp_path, capfd):
     run(
         "impute",
@@ -175,6 +184,7 @@ def test_quiet_says_nothing(survey_file, tmp_path, capfd):
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.slow
 def test_parquet_in_and_out(survey_file, tmp_path):
     table = household_survey(80).observed_table
     table.to_parquet(tmp_path / "in.parquet")
@@ -195,6 +205,7 @@ def test_parquet_in_and_out(survey_file, tmp_path):
     assert out["age"].notna().all()
 
 
+@pytest.mark.slow
 def test_csv_through_standard_streams(survey_file):
     done = subprocess.run(
         [sys.executable, "-m", "diffjoint", "impute", "-", "-", "-m", "commute", *SETTINGS],
@@ -204,7 +215,8 @@ def test_csv_through_standard_streams(survey_file):
     assert done.stdout.count(b"\n") == 81
 
 
-@pytest.mark.filterwarnings("ignore::diffjoint.errors.UntypicalWarning")
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::diffjoint.errors.DataWarning")
 def test_kinds_tokens_and_output_of_meaningful_cells(tmp_path):
     path = tmp_path / "in.csv"
     rows = "".join(f"{i % 9},{'ab?'[i % 3]},{i * 0.5}\n" for i in range(60))
@@ -217,6 +229,7 @@ def test_kinds_tokens_and_output_of_meaningful_cells(tmp_path):
     assert set(text(tmp_path / "out.csv")["letter"]) <= {"a", "b", "not applicable"}
 
 
+@pytest.mark.slow
 def test_columns_are_found_and_told(tmp_path, capsys):
     household_survey(700).observed_table.to_csv(tmp_path / "in.csv", index=False)
     paths = tmp_path / "in.csv", tmp_path / "out.csv"
@@ -323,7 +336,8 @@ def test_wrong_use_and_failed_runs_have_their_codes(
     assert not (tmp_path / "out.csv").exists()
 
 
-@pytest.mark.filterwarnings("always::diffjoint.errors.UntypicalWarning")
+@pytest.mark.slow
+@pytest.mark.filterwarnings("always::diffjoint.errors.DataWarning")
 def test_a_column_without_a_value_is_named_and_carried_along(survey_file, tmp_path, capsys):
     text(survey_file).assign(void="", **{"n/a": "NA"}).to_csv(survey_file, index=False)
     out, model = tmp_path / "out.csv", tmp_path / "model.diffjoint"
@@ -346,21 +360,44 @@ def test_a_column_without_a_value_is_named_and_carried_along(survey_file, tmp_pa
 
 
 @pytest.mark.parametrize(
-    ("said", "shown"),
+    ("said", "python", "shown"),
     [
-        ("Set loss_rate, or mm_columns='auto'.", "Set --loss-rate, or --mm-columns auto."),
-        ("loss_rate names 'loss_rate'", "--loss-rate names 'loss_rate'"),
-        ("reason_codes and sampler='inpaint'", "--code and --set sampler=inpaint"),
-        ("column_kinds says that 'a_b' is", "--kind says that 'a_b' is"),
-        ("column_kinds={'a b': 'integer'}.", "--kind 'a b=integer'."),
-        ("column_kinds={'a': 'x', 'b': 'y', ...}.", "--kind 'a=x' --kind 'b=y' and so on."),
+        (option("loss_rate"), "loss_rate", "--loss-rate"),
+        (option("mm_columns", "auto"), "mm_columns='auto'", "--mm-columns auto"),
+        (option("mm_columns", []), "mm_columns=[]", "--mm-columns ''"),
+        (option("sampler", "inpaint"), "sampler='inpaint'", "--set sampler=inpaint"),
+        (option("column_kinds"), "column_kinds", "--kind"),
+        (
+            option("column_kinds", {"a b": "integer", 7: "datetime"}),
+            "column_kinds={'a b': 'integer', 7: 'datetime'}",
+            "--kind 'a b=integer' --kind '7=datetime'",
+        ),
+        (
+            option("reason_codes", {"a:b": {"x": "lost"}}),
+            "reason_codes={'a:b': {'x': 'lost'}}",
+            "--code '`a:b`: x=lost'",
+        ),
+        (option("bounds", {"age": (0, None)}), "bounds={'age': (0, None)}", "--bounds 'age=0:'"),
+        (option("rules", {"a": "b > 1"}), "rules={'a': 'b > 1'}", "--rule 'a: b > 1'"),
+        (option("mm_label"), "mm_label", "mm_label"),
+        (option("imputer", np.int64(1)), "imputer=np.int64(1)", "imputer=np.int64(1)"),
     ],
 )
-def test_messages_speak_of_options(said, shown):
-    assert by_options(said) == shown
+def test_messages_speak_of_parameters_in_python_and_of_options_here(said, python, shown):
+    for kind in (InputError, DataWarning, in_python):
+        message = kind(f"Set {said}.")
+        assert str(message) == f"Set {python}."
+        assert by_options(message) == f"Set {shown}."
+    assert by_options(f"Set {said}.") == f"Set {shown}."
 
 
-@pytest.mark.filterwarnings("always::diffjoint.errors.UntypicalWarning")
+def test_a_column_that_is_called_like_a_parameter_keeps_its_name():
+    said = "loss_rate names 'loss_rate'".replace("loss_rate", option("loss_rate"), 1)
+    assert by_options(said) == "--loss-rate names 'loss_rate'"
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("always::diffjoint.errors.DataWarning")
 def test_rates_by_column_are_kept_and_contradictions_told_once(survey_file, tmp_path, capsys):
     model, new = tmp_path / "model", tmp_path / "new.csv"
     code = run(
@@ -388,6 +425,7 @@ def test_a_failed_run_leaves_the_old_output(survey_file, tmp_path, capsys):
     assert out.read_text() == "old"
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_with_code_1_and_a_run_goes_on_from_its_checkpoint(survey_file, tmp_path):
     command = [
         sys.executable, "-m", "diffjoint", "impute", str(survey_file), str(tmp_path / "out.csv"),
@@ -419,15 +457,15 @@ def test_the_version_is_told(capsys):
     assert capsys.readouterr().out.startswith("diffjoint 0.")
 
 
+@pytest.mark.slow
 def test_the_demo_shows_before_and_after(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(
-        "diffjoint.cli.demo.household_survey", lambda seed: household_survey(120, seed=seed)
+        "diffjoint.cli.run.demo.household_survey", lambda seed: household_survey(120, seed=seed)
     )
-    from diffjoint.cli import demo
+    from diffjoint.cli.run import demo
 
-    quick = demo.SelectiveImputer
     monkeypatch.setattr(
-        demo, "SelectiveImputer", lambda *args, **kwargs: quick(*args, **kwargs, **TINY)
+        demo, "SelectiveImputer", lambda *args, **kwargs: new_imputer(*args, **kwargs, **TINY)
     )
     assert run("demo", "--folder", tmp_path / "demo", "--quiet") == 0
     shown = capsys.readouterr().out
@@ -453,6 +491,7 @@ def test_simulate_loses_cells_as_in_life(tmp_path):
     pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "world" / "observed.csv"), expected)
 
 
+@pytest.mark.slow
 def test_simulate_impute_and_score(tmp_path, capsys):
     world = tmp_path / "world"
     asked = ["--rows", 200, "--mechanism", "mar", "--ratio", 20, "--seed", 1, "--out", world]
@@ -562,6 +601,7 @@ KNOWN = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_rules_and_codes_are_obeyed(coded_file, tmp_path, capsys):
     out = tmp_path / "out.csv"
     assert run("impute", coded_file, out, *KNOWN, *SETTINGS) == 0
@@ -576,6 +616,7 @@ def test_rules_and_codes_are_obeyed(coded_file, tmp_path, capsys):
     assert all(f"{name} " in shown for name in ("integer", "spouse_age"))
 
 
+@pytest.mark.slow
 def test_a_model_keeps_its_rules_and_codes(coded_file, tmp_path):
     assert run("impute", coded_file, tmp_path / "a.csv", *KNOWN, *SETTINGS, "-q") == 0
     assert run("fit", coded_file, tmp_path / "model", *KNOWN, *SETTINGS, "-q") == 0
@@ -583,6 +624,7 @@ def test_a_model_keeps_its_rules_and_codes(coded_file, tmp_path):
     assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
 
 
+@pytest.mark.slow
 def test_codes_in_parquet(coded_file, tmp_path):
     table = pd.read_csv(coded_file).astype({"spouse_age": "Int64"})
     table.to_parquet(tmp_path / "in.parquet", index=False)
@@ -597,7 +639,7 @@ def test_codes_in_parquet(coded_file, tmp_path):
     ("options", "words"),
     [
         (["--rule", "commute"], "--rule takes a column, a colon and its condition"),
-        (["--rule", "comute: age > 3"], "rules names 'comute', .*Did you mean 'commute'"),
+        (["--rule", "comute: age > 3"], "--rule names 'comute', .*Did you mean 'commute'"),
         (["--rule", "commute: age > 3", "--rule", "commute: age > 4"], "given twice for 'commute'"),
         (["--rule", "commute: employed = 'yes'"], "Compare with ==, not with ="),
         (["--code", "refused"], "--code takes NAME=VALUE; got 'refused'"),
@@ -610,7 +652,8 @@ def test_what_cannot_be_known_is_said(coded_file, tmp_path, capsys, options, wor
     assert re.search(words, " ".join(capsys.readouterr().err.split()))
 
 
-@pytest.mark.filterwarnings("ignore:Columns outside mm_columns:diffjoint.errors.UntypicalWarning")
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:Columns outside mm_columns:diffjoint.errors.DataWarning")
 def test_constants_bounds_and_a_self_check_can_be_asked_for(survey_file, tmp_path, capsys):
     out, model = tmp_path / "out.csv", tmp_path / "model"
     code = run(
@@ -622,12 +665,13 @@ def test_constants_bounds_and_a_self_check_can_be_asked_for(survey_file, tmp_pat
     assert (after.loc[before["married"] == "no", "spouse_age"] == "0").all()
     assert load(model).bounds == {"age": (0, 120)}
     shown = capsys.readouterr().err
-    assert "Hidden cells, filled again" in shown
+    assert "hidden and filled in again" in shown
     assert "loss rate x 1.5" in shown
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("quietly", [[], ["-q"]])
-@pytest.mark.filterwarnings("ignore::diffjoint.errors.UntypicalWarning")
+@pytest.mark.filterwarnings("ignore::diffjoint.errors.DataWarning")
 def test_calls_that_are_often_wrong_are_warned_of(
     quietly, survey_file, tmp_path, capsys, monkeypatch
 ):
@@ -639,7 +683,11 @@ def test_calls_that_are_often_wrong_are_warned_of(
     assert "set --loss-rate if you know" in shown
     assert ("Of 100 lost cells" in shown) == (not quietly)
     if not quietly:
-        assert shown.index("Do not trust") < shown.index("Of 100") < shown.index("Hidden cells")
+        assert (
+            shown.index("Do not trust")
+            < shown.index("Of 100")
+            < shown.index("Observed cells that were hidden")
+        )
 
 
 @pytest.mark.parametrize(
@@ -673,3 +721,23 @@ def test_help_names_the_first_step_first_and_flags_without_a_value(capsys):
     assert run("impute", "--help") == 0
     line = next(text for text in capsys.readouterr().out.splitlines() if "--self-check" in text)
     assert "bool" not in line
+
+
+GROUPS = [
+    "Which columns and losses",
+    "What you know",
+    "What comes out",
+    "Reading the file",
+    "The method",
+    "Running",
+]
+
+
+@pytest.mark.parametrize("command", ["impute", "fit"])
+def test_help_shows_options_in_groups(command, capsys):
+    assert run(command, "--help") == 0
+    shown = capsys.readouterr().out
+    places = [shown.index(f"─ {group} ─") for group in GROUPS]
+    assert places == sorted(places)
+    first = shown[shown.index("─ Options ─") : places[0]]
+    assert re.findall(r"--[a-z-]+", first) == ["--help"]

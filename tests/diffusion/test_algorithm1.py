@@ -3,14 +3,13 @@ import pandas as pd
 import pytest
 import torch
 
-from diffjoint._progress import Silence
+from diffjoint._progress import NoProgress
 from diffjoint.diffusion.algorithm1 import Runtime, diff_joint, initial_state
 from diffjoint.settings import settings_for
-from diffjoint.state import JointSpace, Observation
-from diffjoint.state.row_keys import row_keys
+from diffjoint.state import JointSpace, Observation, row_keys
 from diffjoint.table import code_table, infer_schema, open_table
 
-RUNTIME = Runtime(0, torch.device("cpu"), 10**9, Silence())
+RUNTIME = Runtime(0, torch.device("cpu"), 10**9, NoProgress())
 
 
 @pytest.fixture
@@ -44,6 +43,7 @@ def test_every_distinct_value_is_as_likely_at_the_start():
     assert started.mean() == pytest.approx(0.5, abs=0.02)
 
 
+@pytest.mark.slow
 def test_passes_come_one_by_one_and_can_be_taken_up_again(problem, tiny):
     observation, space = problem
     settings = settings_for("paper", **{**tiny, "n_iterations": 3})
@@ -65,6 +65,7 @@ def test_a_warm_start_changes_the_later_passes_only(problem, tiny):
     assert cold[1].loss != warm[1].loss
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fusion", ["vote", "and"])
 def test_vote_and_and_never_leave_the_empty_mask(problem, fusion):
     """The paper's ablation: from an all-zero mask these rules find nothing, ever."""

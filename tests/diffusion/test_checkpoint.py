@@ -2,17 +2,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from diffjoint import SelectiveImputer
 from diffjoint.diffusion.checkpoint import FILE_NAME
 from diffjoint.errors import FileError, InputError, ModelFileError
-from tests.conftest import FEW_CELLS, TINY_INPAINT
+from tests.conftest import FEW_CELLS, TINY_INPAINT, new_imputer
 
 pytestmark = FEW_CELLS
 
 
 def imputer(folder, **params):
     settings = {**TINY_INPAINT, "n_iterations": 3, "random_state": 0}
-    return SelectiveImputer(["age", "town"], checkpoint=folder, **{**settings, **params})
+    return new_imputer(["age", "town"], checkpoint=folder, **{**settings, **params})
 
 
 def interrupt_after(n_passes):

@@ -15,7 +15,7 @@ from diffjoint.diffusion.edm import (
     sampling_sigmas,
     training_sigmas,
 )
-from diffjoint.state.row_keys import row_keys
+from diffjoint.state import row_keys
 
 
 class PerfectDenoiser:

@@ -7,11 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from diffjoint import SelectiveImputer, load
-from diffjoint.diffusion.narrow_draws import _inside, _is_too_wide, _questions, _share, sharpened
+from diffjoint import Diffusion, SelectiveImputer, load
+from diffjoint.diffusion.narrow_draws import _hide_in_turn, _inside, _is_too_wide, _share, narrowed
 from diffjoint.diffusion.train import first_held_out
-from diffjoint.state import Draws, JointSpace, Observation
-from diffjoint.state.row_keys import row_keys
+from diffjoint.state import Draws, JointSpace, Observation, row_keys
 from diffjoint.table import code_table, infer_schema, open_table
 
 N_CELLS = 1_000
@@ -71,7 +70,7 @@ def test_only_drawn_numbers_of_wide_columns_move():
     expected = np.array([[20.0, 0.5, 2.0], [20.0, 0.5, 2.0]])
     gaps = np.array([[True, True, True], [False, True, True]])
     block = Draws(np.arange(2), values, np.zeros(values.shape, dtype=bool))
-    moved = sharpened(block, expected, gaps, space, np.array([0.5, 1.0, 1.0])).values
+    moved = narrowed(block, expected, gaps, space, np.array([0.5, 1.0, 1.0])).values
     assert np.isin(moved[:, 0, 0], np.arange(21, 40)).all()
     moved[:, 0, 0] = 40.0
     np.testing.assert_array_equal(moved, values)
@@ -84,7 +83,9 @@ def sums():
     whole = pd.DataFrame(rng.normal(size=(3_000, 2)), columns=["a", "b"])
     whole["sum"] = whole["a"] + whole["b"]
     lost = rng.random(whole.shape) < 0.1
-    imputer = SelectiveImputer([], random_state=0, max_epochs=4, width=32, n_steps=8)
+    imputer = SelectiveImputer(
+        [], random_state=0, diffusion=Diffusion(max_epochs=4, width=32, n_steps=8)
+    )
     return whole, whole.mask(lost), imputer.fit(whole.mask(lost))
 
 
@@ -94,11 +95,13 @@ def spread_and_error(imputer, whole, table):
     return drawn.std(axis=0).mean(), np.abs(drawn - whole.loc[rows, "sum"].to_numpy()).mean()
 
 
+@pytest.mark.slow
 def test_draws_are_narrower_and_closer_where_trees_know_better(sums):
     whole, table, imputer = sums
     spread, error = spread_and_error(imputer, whole, table)
     as_drawn = copy(imputer)
-    as_drawn._model = replace(imputer._model, shares=None)
+    model = replace(imputer._fitted.model, shares=None)
+    as_drawn._fitted = replace(imputer._fitted, model=model)
     wide, off = spread_and_error(as_drawn, whole, table)
     assert spread < 0.8 * wide
     assert error < 0.8 * off
@@ -124,11 +127,11 @@ def test_every_number_of_a_row_is_hidden_once(n_numbers):
     values = code_table(opened, schema, "error")
     none = np.zeros(values.shape, dtype=bool)
     observation = Observation(values, none, row_keys(values, 0))
-    rows, asked, hidden = _questions(observation, none, space)
+    rows, partly_hidden, hidden = _hide_in_turn(observation, none, space)
     places = np.argwhere(hidden)
     assert len({(rows[i], j) for i, j in places}) == len(places)
     assert not hidden[:, -1].any()
-    np.testing.assert_array_equal(asked.values, np.where(hidden, np.nan, values[rows]))
+    np.testing.assert_array_equal(partly_hidden.values, np.where(hidden, np.nan, values[rows]))
     assert (hidden.sum(axis=1) <= max(1, n_numbers / 4)).all()
     there = observation.observed[np.unique(rows), :-1]
     np.testing.assert_array_equal(hidden[:, :-1].sum(axis=0), there.sum(axis=0))

@@ -4,13 +4,12 @@ import pytest
 import torch
 
 from diffjoint._effort import sampling_units
-from diffjoint._progress import Silence
+from diffjoint._progress import NoProgress
 from diffjoint.diffusion.edm import new_denoiser
 from diffjoint.diffusion.sample import conditional_sample, inpaint
 from diffjoint.diffusion.train import model_update
 from diffjoint.settings import settings_for
-from diffjoint.state import JointSpace, JointState, Observation
-from diffjoint.state.row_keys import row_keys
+from diffjoint.state import JointSpace, JointState, Observation, row_keys
 from diffjoint.table import code_table, infer_schema, open_table
 
 SETTINGS = settings_for(
@@ -44,7 +43,7 @@ def draw(space, observation, settings=SETTINGS, memory_limit=10**9, stream=0):
         settings,
         stream=stream,
         memory_limit=memory_limit,
-        progress=Silence(),
+        progress=NoProgress(),
     )
     return list(blocks)
 
@@ -125,6 +124,7 @@ def test_known_coordinates_are_noised_while_they_are_held():
         assert spread == pytest.approx(level, rel=0.05)
 
 
+@pytest.mark.slow
 def test_draws_follow_the_conditional_distribution():
     """b agrees with a in 19 rows of 20; drawn b given a must do so too, nearly."""
     rng = np.random.default_rng(0)
@@ -142,7 +142,7 @@ def test_draws_follow_the_conditional_distribution():
         n_steps=12, n_inpaint_repeats=8, sigma_max=10.0, sigma_min=0.01,
     )  # fmt: skip
     vectors = torch.from_numpy(space.encode(state))
-    trained = model_update(vectors, settings, torch.Generator().manual_seed(0), Silence())
+    trained = model_update(vectors, settings, torch.Generator().manual_seed(0), NoProgress())
     known = torch.zeros_like(vectors, dtype=torch.bool)
     known[:, :2] = True
     source = torch.Generator().manual_seed(1)

@@ -4,15 +4,15 @@ import pytest
 import torch
 
 from diffjoint._effort import training_units
-from diffjoint._progress import Silence
+from diffjoint._progress import NoProgress
 from diffjoint.diffusion.edm import denoising_loss
-from diffjoint.diffusion.sample import walk
+from diffjoint.diffusion.sample import sample_amortised
 from diffjoint.diffusion.train import Hiding, model_update
 from diffjoint.errors import TrainingError
 from diffjoint.settings import settings_for
 
 
-class Listener(Silence):
+class Listener(NoProgress):
     def __init__(self):
         self.units = 0.0
         self.losses = []
@@ -56,7 +56,7 @@ def test_the_weights_returned_are_those_of_the_best_epoch():
     trained = model_update(vectors, settings(max_epochs=30), generator(), listener)
     best = listener.losses.index(min(listener.losses)) + 1
     assert best < 30
-    stopped = model_update(vectors, settings(max_epochs=best), generator(), Silence())
+    stopped = model_update(vectors, settings(max_epochs=best), generator(), NoProgress())
     pairs = zip(trained.denoiser.parameters(), stopped.denoiser.parameters(), strict=True)
     assert all(torch.equal(a, b) for a, b in pairs)
 
@@ -76,15 +76,15 @@ def test_progress_reaches_its_end_even_when_training_stops_early():
 
 
 def test_the_same_generator_gives_the_same_weights():
-    first = model_update(clouds(), settings(max_epochs=3), generator(), Silence())
-    again = model_update(clouds(), settings(max_epochs=3), generator(), Silence())
+    first = model_update(clouds(), settings(max_epochs=3), generator(), NoProgress())
+    again = model_update(clouds(), settings(max_epochs=3), generator(), NoProgress())
     pairs = zip(first.denoiser.parameters(), again.denoiser.parameters(), strict=True)
     assert all(torch.equal(a, b) for a, b in pairs)
 
 
 def test_a_warm_start_goes_on_from_the_given_denoiser_and_leaves_it_alone():
     vectors = clouds()
-    start = model_update(vectors, settings(), generator(), Silence()).denoiser
+    start = model_update(vectors, settings(), generator(), NoProgress()).denoiser
     before = [parameter.clone() for parameter in start.parameters()]
     listener = Listener()
     model_update(vectors, settings(max_epochs=3), generator(5), listener, start=start)
@@ -97,8 +97,8 @@ def test_a_warm_start_goes_on_from_the_given_denoiser_and_leaves_it_alone():
 def test_a_scheduler_cuts_the_learning_rate_on_a_plateau():
     fast = settings(max_epochs=40, learning_rate=0.05)
     cut = settings(max_epochs=40, learning_rate=0.05, scheduler_patience=1)
-    plain = model_update(clouds(), fast, generator(), Silence())
-    scheduled = model_update(clouds(), cut, generator(), Silence())
+    plain = model_update(clouds(), fast, generator(), NoProgress())
+    scheduled = model_update(clouds(), cut, generator(), NoProgress())
     assert plain.loss != scheduled.loss
 
 
@@ -106,12 +106,13 @@ def test_a_loss_that_is_not_a_number_is_explained():
     vectors = clouds()
     vectors[3, 0] = math.nan
     with pytest.raises(TrainingError, match=r"loss became nan in epoch 1.*Lower learning_rate"):
-        model_update(vectors, settings(), generator(), Silence())
+        model_update(vectors, settings(), generator(), NoProgress())
 
 
+@pytest.mark.slow
 def test_the_denoiser_learns_where_the_data_lies():
     vectors = clouds(1024)
-    trained = model_update(vectors, settings(max_epochs=100), generator(), Silence())
+    trained = model_update(vectors, settings(max_epochs=100), generator(), NoProgress())
     noise = torch.randn(vectors.shape, generator=generator(3))
     sigma = torch.full((1, 1), 0.3)
     with torch.no_grad():
@@ -141,17 +142,18 @@ def test_the_mask_is_always_shown_and_every_row_has_something_hidden():
     assert asked.any(dim=1)[observed.any(dim=1)].all()
 
 
+@pytest.mark.slow
 def test_a_conditional_denoiser_learns_from_hidden_cells_what_goes_with_what():
     vectors = clouds(2_000)
     hiding = Hiding(torch.ones(len(vectors), 2, dtype=torch.bool), torch.tensor([1, 1]))
     quick = settings_for(
         "fast", width=32, batch_size=128, max_epochs=40, n_steps=8, learning_rate=5e-3
     )
-    denoiser = model_update(vectors, quick, generator(), Silence(), hiding=hiding).denoiser
+    denoiser = model_update(vectors, quick, generator(), NoProgress(), hiding=hiding).denoiser
     known = torch.tensor([[True, False]]).expand(400, 2)
     noise = generator(7)
     with torch.inference_mode():
-        drawn = walk(
+        drawn = sample_amortised(
             denoiser,
             vectors[:400],
             known,

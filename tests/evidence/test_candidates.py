@@ -27,6 +27,7 @@ def named(values, n_levels):
     return [j for j, candidate in enumerate(found) if candidate.is_named]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mechanism", "loss_rate", "seed"),
     [(None, 0.1, 0), ("mcar", 0.3, 1), ("mar", 0.2, 4), ("mnar", 0.2, 2)],
@@ -36,6 +37,7 @@ def test_the_three_columns_of_the_network_are_named_and_no_other(mechanism, loss
     assert named(world.observed_table.to_numpy(), N_LEVELS) == [0, 3, 4]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mechanism", ["mcar", "mar", "mnar"])
 @pytest.mark.parametrize("loss_rate", [0.1, 0.4])
 def test_nothing_is_named_where_cells_are_only_lost(mechanism, loss_rate):
@@ -61,6 +63,7 @@ def test_a_gate_is_enough_where_nothing_is_lost():
     assert found[0].reason == NOTHING_MISSING
 
 
+@pytest.mark.slow
 def test_columns_missing_together_are_named_without_their_gate():
     rng = np.random.default_rng(0)
     values = rng.normal(size=(3_000, 6))
@@ -80,6 +83,7 @@ def test_a_column_that_merely_loses_more_is_not_named():
     assert {candidate.reason for candidate in found} == {LOSSES}
 
 
+@pytest.mark.slow
 def test_more_missing_than_others_and_not_at_random_is_named():
     """Contexts add up and are flat here, so the level alone can tell."""
     rng = np.random.default_rng(0)
@@ -93,6 +97,7 @@ def test_more_missing_than_others_and_not_at_random_is_named():
     assert found[4].excess == pytest.approx(0.11, abs=0.02)
 
 
+@pytest.mark.slow
 def test_rows_in_another_order_say_the_same():
     values = bayesian_network(2_000, 0, loss_rate=0.2).observed_table.to_numpy()
     turned = values[np.random.default_rng(0).permutation(len(values))]

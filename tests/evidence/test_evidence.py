@@ -20,7 +20,7 @@ from diffjoint.evidence.missing import (
 from diffjoint.evidence.why import why
 from diffjoint.metrics import mm_scores, token_accuracy
 from diffjoint.simulate import bayes_posterior, bayesian_network
-from diffjoint.state.row_keys import keyed_uniform, row_keys
+from diffjoint.state import keyed_uniform, row_keys
 from diffjoint.trees.boosted import _as_numbers, n_bins_for
 from tests.evidence.turns import ready_to_draw
 
@@ -62,6 +62,7 @@ def test_a_probability_is_at_most_one_whatever_the_rounding():
     assert Judged(rho + (1 - rho) * phi, rho, phi).probability.max() == 1.0
 
 
+@pytest.mark.slow
 def test_calls_come_near_the_bayes_limit(network, evidence):
     likely = judged(network, evidence)
     posterior = bayes_posterior(network.test)
@@ -85,6 +86,7 @@ def test_under_mcar_losses_depend_on_nothing(evidence, network):
         np.testing.assert_allclose(column.loss.rate(scores), 0.2, atol=0.015)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("mechanism", "seed"), [("mar", 0), ("mnar", 4)])
 def test_losses_that_depend_on_context_are_found_out(mechanism, seed):
     world = bayesian_network(14_000, 6_000, mechanism=mechanism, loss_rate=0.2, seed=seed)
@@ -163,6 +165,7 @@ def test_known_cells_are_drawn_as_known(network, evidence):
     assert not mask[missing[50:100], 3].any()
 
 
+@pytest.mark.slow
 def test_a_given_rate_is_used_as_it_is(network):
     evidence = learnt(network, loss_rate={0: 0.3, 3: 0.0})
     scores = evidence.scores.of(network.test.observed_table.to_numpy())
@@ -389,6 +392,7 @@ def test_a_lone_column_can_be_searched():
     assert len(set(evidence.probability(values, np.isnan(values))[:60, 0])) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_columns", [1, 3])
 def test_without_any_other_column_a_doubt_says_so(n_columns):
     rng = np.random.default_rng(0)
@@ -404,6 +408,7 @@ def test_without_any_other_column_a_doubt_says_so(n_columns):
     assert likely.mean() == pytest.approx((0.3 - 0.1) / 0.9 / 0.3, abs=0.08)
 
 
+@pytest.mark.slow
 def test_a_column_that_may_lose_by_its_own_rate_raises_a_doubt():
     """A tenth is lost elsewhere, 40% here and whatever the row holds: meaning or loss?"""
     rng = np.random.default_rng(0)
@@ -430,6 +435,7 @@ def test_every_doubt_comes_back():
     assert unpack(pack(evidence)).doubts == evidence.doubts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss_rate", [0.005, None])
 def test_a_level_far_below_what_is_missing_can_be_met(loss_rate):
     for seed in range(4):
@@ -446,6 +452,7 @@ def test_a_level_far_below_what_is_missing_can_be_met(loss_rate):
         ready_to_draw(evidence, values)
 
 
+@pytest.mark.slow
 def test_cells_lost_together_raise_a_doubt():
     rng = np.random.default_rng(0)
     values = rng.normal(size=(2_000, 5))
@@ -468,6 +475,7 @@ def test_one_lost_cell_elsewhere_does_not_tell_the_rate():
     assert (likely[np.isnan(answer) & (gate == 1)] < 0.3).all()
 
 
+@pytest.mark.slow
 def test_small_tables_with_losses_alone_are_rarely_called():
     called = []
     for seed in range(8):
@@ -503,6 +511,7 @@ def brier(world, evidence):
     return mm_scores(world.test, likely > 0.5, likely)["brier"]
 
 
+@pytest.mark.slow
 def test_labels_picked_at_random_mend_a_wrong_loss_rate(small):
     at_random = np.random.default_rng(0).random(small.train.truth.shape) < 0.3
     told = learnt(small, loss_rate=0.1, **labels_on(small, at_random))
@@ -515,6 +524,7 @@ def test_labels_picked_at_random_mend_a_wrong_loss_rate(small):
     )
 
 
+@pytest.mark.slow
 def test_labels_on_easy_cells_alone_change_nothing(small):
     """Whoever labels what is certain says nothing of what is not."""
     plain = learnt(small)
@@ -525,12 +535,14 @@ def test_labels_on_easy_cells_alone_change_nothing(small):
     np.testing.assert_array_equal(judged(small, told), judged(small, plain))
 
 
+@pytest.mark.slow
 def test_labels_that_agree_change_little(small):
     at_random = np.random.default_rng(0).random(small.train.truth.shape) < 0.3
     told = learnt(small, **labels_on(small, at_random))
     assert brier(small, told) < brier(small, learnt(small)) + 0.005
 
 
+@pytest.mark.slow
 def test_drawn_masks_are_as_coherent_as_the_truth():
     """In the network D3 is meaningful wherever D2 is."""
     world = bayesian_network(6_000, 3_000, mechanism="mcar", loss_rate=0.1, seed=1)

@@ -136,6 +136,7 @@ def draws(evidence, values, known):
     return evidence.draws(values, candidates, uniform, known, evidence.folds(values))
 
 
+@pytest.mark.slow
 def test_draws_never_contradict_what_is_implied(learnt):
     evidence, values = learnt
     drawn = draws(evidence, values, np.full(values.shape, np.nan))
@@ -143,6 +144,7 @@ def test_draws_never_contradict_what_is_implied(learnt):
     assert not (drawn[:, :, SPOUSE] & ~drawn[:, :, AGE]).any()
 
 
+@pytest.mark.slow
 def test_draws_agree_with_cells_that_are_known(learnt):
     """A lost age is the age of someone."""
     evidence, values = learnt
@@ -154,6 +156,7 @@ def test_draws_agree_with_cells_that_are_known(learnt):
     assert draws(evidence, values, known)[:, both, AGE].all()
 
 
+@pytest.mark.slow
 def test_a_packed_model_keeps_to_it_too(learnt):
     evidence, values = learnt
     again, unknown = unpack(pack(evidence)), np.full(values.shape, np.nan)

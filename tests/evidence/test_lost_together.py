@@ -11,13 +11,14 @@ from diffjoint import SelectiveImputer, find_mm_columns
 from diffjoint.errors import DataWarning
 from diffjoint.metrics import lost_scores
 from diffjoint.simulate import household_survey, make_mechanism
+from tests.conftest import new_imputer
 
 
 def fitted(table, columns, **params):
     """An imputer that leaves values to the mean: calls are what counts here."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)
-        model = SelectiveImputer(columns, imputer=SimpleImputer(), random_state=0, **params)
+        model = new_imputer(columns, imputer=SimpleImputer(), random_state=0, **params)
         return model.fit(table)
 
 
@@ -27,6 +28,7 @@ def survey():
     return world, fitted(world.observed_table, world.mm_columns)
 
 
+@pytest.mark.slow
 def test_cells_that_people_did_not_answer_are_recognised(survey):
     world, model = survey
     result = model.impute(world.observed_table)
@@ -36,6 +38,7 @@ def test_cells_that_people_did_not_answer_are_recognised(survey):
     assert scores["meaningful_recall"] > 0.95
 
 
+@pytest.mark.slow
 def test_it_is_said_that_cells_get_lost_together(survey):
     world, _ = survey
     with pytest.warns(DataWarning, match="Cells get lost together in this table"):
@@ -52,10 +55,11 @@ def test_an_explanation_speaks_of_values_and_of_what_else_was_lost(survey):
     explanation = model.explain(table, (int(np.flatnonzero(with_income)[0]), "weekly_hours"))
     assert not explanation.meaningful
     assert explanation.by_values < 0.5
-    assert "The values of this row say" in str(explanation)
-    assert "income. That speaks for a common loss." in str(explanation)
+    assert "By the row's values alone" in str(explanation)
+    assert "income, which speaks for a common loss." in str(explanation)
 
 
+@pytest.mark.slow
 def test_where_losses_are_independent_nothing_is_said_of_common_ones():
     world = household_survey(1_500, loss_rate=0.1)
     model = fitted(world.observed_table, world.mm_columns)
@@ -73,6 +77,7 @@ def pair_table():
     return table
 
 
+@pytest.mark.slow
 def test_a_pair_lost_together_is_listed_for_review_and_the_remedy_works():
     table = pair_table()
     model = fitted(table, ["wage", "log_wage"])
@@ -100,6 +105,7 @@ def test_a_gap_where_fit_saw_hardly_one_is_listed_for_review():
     assert model.review(new)["column"].tolist() == ["a"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mechanism", ["survey", "break-off", "blocks"])
 def test_columns_that_only_lose_cells_together_are_not_named(mechanism):
     rng = np.random.default_rng(0)
@@ -110,6 +116,7 @@ def test_columns_that_only_lose_cells_together_are_not_named(mechanism):
     assert not [record["column"] for record in found if record["is_named"]]
 
 
+@pytest.mark.slow
 def test_columns_with_skips_are_named_beside_common_losses():
     world = household_survey(1_500, mechanism="survey", loss_rate=0.1)
     found = find_mm_columns(world.observed_table, world.column_kinds)

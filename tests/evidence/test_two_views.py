@@ -65,12 +65,14 @@ def right_calls(values, meaningful, evidence):
     return ((likely > 0.5) == meaningful)[missing].mean()
 
 
+@pytest.mark.slow
 def test_cells_lost_together_are_told_from_skipped_ones_by_what_rows_hold(together):
     values, meaningful, evidence = together
     assert evidence.leans_on_values
     assert right_calls(values, meaningful, evidence) > 0.98
 
 
+@pytest.mark.slow
 def test_cells_lost_one_by_one_are_judged_by_gaps_as_well():
     values, meaningful = section_survey(together=False)
     evidence = learnt(values)
@@ -107,6 +109,7 @@ def test_what_was_learnt_comes_back_from_a_file(together):
     assert again.leans_on_values
 
 
+@pytest.mark.slow
 def test_a_given_loss_rate_is_honoured(together):
     values, _, _ = together
     gaps = np.isnan(values)
@@ -117,6 +120,7 @@ def test_a_given_loss_rate_is_honoured(together):
     assert kept[0] > kept[1] + 0.02
 
 
+@pytest.mark.slow
 def test_masks_drawn_where_calls_rest_on_values_agree_with_each_other():
     """D3 is meaningful wherever D2 is."""
     world = bayesian_network(6_000, 3_000, mechanism="survey", loss_rate=0.1, seed=1)
@@ -135,6 +139,7 @@ def test_masks_drawn_where_calls_rest_on_values_agree_with_each_other():
         assert drawn == pytest.approx(said, abs=0.04)
 
 
+@pytest.mark.slow
 def test_a_pair_lost_together_is_not_called_meaningful_for_sure():
     """Two lab values missing in the same few patients, and nothing else ever missing."""
     rng = np.random.default_rng(0)
@@ -159,6 +164,7 @@ def test_a_gap_where_fit_saw_none_is_not_judged_for_sure():
     assert likely == pytest.approx(CANNOT_TELL), "kept, and in the review list"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_observed", [0, 13])
 def test_a_column_with_hardly_an_observed_cell_gets_one_answer_in_the_middle(n_observed):
     values, _ = section_survey(together=False)
@@ -219,6 +225,7 @@ def test_one_column_alone_is_not_lost_together_with_anything(seed):
     assert not come_together(lost, np.array([False]))
 
 
+@pytest.mark.slow
 def test_a_loss_rate_of_nothing_leaves_room_for_doubt(together):
     values, _, _ = together
     evidence, gaps = learnt(values, loss_rate=0.0), np.isnan(values)

@@ -135,6 +135,7 @@ def share_pushed_by(learnt_world, column, gates):
     return np.isin(np.array(names)[pushes.argmax(axis=1)], gates).mean()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("column", "gate"),
     [("spouse_age", "married"), ("weekly_hours", "employed"), ("commute", "employed")],
@@ -143,6 +144,7 @@ def test_the_gate_is_the_strongest_push_in_the_survey(survey, column, gate):
     assert share_pushed_by(survey, column, [gate]) > 0.9
 
 
+@pytest.mark.slow
 def test_the_gates_are_the_strongest_push_in_the_network(network):
     """D2 is meaningful by C1, C2 and D1 together; D3 where D2 is 1 or meaningful."""
     assert share_pushed_by(network, "D2", ["C2", "D1"]) > 0.9
@@ -157,6 +159,7 @@ def test_that_a_cell_is_missing_pushes_too(network):
     assert (why(evidence, values, rows, d3).pushes[:, d2] > 0).mean() > 0.95
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mechanism", ["mcar", "mar"])
 def test_base_and_pushes_add_up_to_the_excess(mechanism):
     """Where losses depend on context, what a driver adds to them is taken off its push."""

@@ -7,7 +7,7 @@ import pytest
 from diffjoint import SelectiveImputer
 from diffjoint.errors import InputError
 from diffjoint.evidence import find_candidates, fit_evidence, pack, unpack, why
-from diffjoint.trees import WHO_IS_MISSING
+from diffjoint.trees import MISSINGNESS_INPUTS
 from tests.evidence.turns import ready_to_draw
 
 N_ROWS, N_COLUMNS = 1_500, 60
@@ -42,6 +42,7 @@ def right_calls(values, meaningful, evidence):
     return ((likely > 0.5) == meaningful)[missing].mean()
 
 
+@pytest.mark.slow
 def test_cells_are_called_right_among_sixty_columns(survey):
     assert right_calls(*survey) > 0.97
 
@@ -58,7 +59,7 @@ def test_each_column_is_told_by_its_gate_and_not_by_all_others(survey):
             for trees in evidence.columns[j].trees:
                 assert gate in trees.inputs
                 assert j not in trees.inputs
-                assert len(trees.inputs) <= WHO_IS_MISSING.together
+                assert len(trees.inputs) <= MISSINGNESS_INPUTS.total
 
 
 def test_the_gate_pushes_most(survey):
@@ -98,6 +99,7 @@ def test_what_was_learnt_comes_back(survey):
     )
 
 
+@pytest.mark.slow
 def test_the_columns_that_gates_skip_are_named_and_no_other():
     """Columns that miss nothing, or hold nothing, stand before them and between them."""
     values, n_levels, _ = wide_survey()
@@ -109,6 +111,7 @@ def test_the_columns_that_gates_skip_are_named_and_no_other():
     assert [j for j, candidate in enumerate(found) if candidate.is_named] == SEARCHED
 
 
+@pytest.mark.slow
 def test_columns_without_a_value_or_with_one_alone_do_no_harm():
     values, n_levels, meaningful = wide_survey()
     values[:, 0:2], values[:, 4:6] = np.nan, 1.0
@@ -117,6 +120,7 @@ def test_columns_without_a_value_or_with_one_alone_do_no_harm():
     assert right_calls(values, meaningful, evidence) > 0.97
 
 
+@pytest.mark.slow
 def test_masks_are_not_drawn_before_they_are_learnt():
     values, n_levels, _ = wide_survey()
     some = values[:400]
@@ -138,6 +142,7 @@ def questions(n_columns, n_rows=400):
     return table.assign(gate=np.where(gate, "yes", "no"))
 
 
+@pytest.mark.slow
 def test_processes_side_by_side_give_the_same_answer_as_one():
     table = questions(30)
     searched = list(table.columns[:15])
@@ -151,6 +156,7 @@ def test_processes_side_by_side_give_the_same_answer_as_one():
     pd.testing.assert_frame_equal(one.probability, two.probability, check_exact=True)
 
 
+@pytest.mark.slow
 def test_more_columns_than_can_be_learnt_in_minutes_are_refused_with_what_to_do():
     table = pd.DataFrame(np.random.default_rng(0).normal(size=(30, 2_001)).round(3)).add_prefix("q")
     with pytest.raises(

@@ -5,9 +5,10 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from diffjoint import SelectiveImputer, find_mm_columns, load
+from diffjoint import find_mm_columns, load
 from diffjoint.errors import InputError
 from diffjoint.simulate import household_survey
+from tests.conftest import new_imputer
 
 LEAST = {
     "max_epochs": 1,
@@ -24,7 +25,7 @@ def world():
 
 @pytest.fixture(scope="module")
 def fitted(world):
-    imputer = SelectiveImputer("auto", column_kinds=world.column_kinds, **LEAST)
+    imputer = new_imputer("auto", column_kinds=world.column_kinds, **LEAST)
     return imputer.fit(world.observed_table)
 
 
@@ -36,6 +37,7 @@ def losses():
     return table.mask(rng.random(table.shape) < 0.2)
 
 
+@pytest.mark.slow
 def test_skip_logic_is_found_and_used(world, fitted):
     assert fitted.mm_columns_ == world.mm_columns
     kept = fitted.predict_mm(world.observed_table)
@@ -55,12 +57,14 @@ def test_the_evidence_is_a_table(world, fitted):
     assert evidence.loc["age", "reason"] == "losses explain it"
 
 
+@pytest.mark.slow
 def test_it_is_what_find_mm_columns_says(world, fitted):
     assert find_mm_columns(world.observed_table, world.column_kinds) == fitted.mm_evidence_
     turned = world.observed_table.iloc[::-1]
     assert find_mm_columns(turned, world.column_kinds) == fitted.mm_evidence_
 
 
+@pytest.mark.slow
 def test_polars_tables_are_searched(world, fitted):
     table = pl.from_pandas(world.observed_table)
     assert find_mm_columns(table, world.column_kinds) == fitted.mm_evidence_
@@ -75,14 +79,14 @@ def test_a_saved_imputer_keeps_what_was_found(fitted, tmp_path):
 
 
 def test_where_nothing_is_found_everything_is_imputed(losses):
-    imputer = SelectiveImputer("auto", **LEAST)
+    imputer = new_imputer("auto", **LEAST)
     assert imputer.fit_transform(losses).notna().all(axis=None)
     assert imputer.mm_columns_ == []
     assert [found["column"] for found in imputer.mm_evidence_] == list(losses)
 
 
 def test_a_column_called_auto_can_be_named(losses):
-    imputer = SelectiveImputer(["auto"], **LEAST).fit(losses)
+    imputer = new_imputer(["auto"], **LEAST).fit(losses)
     assert imputer.mm_columns_ == ["auto"]
     assert imputer.mm_evidence_ == []
 
@@ -91,19 +95,20 @@ def test_columns_of_an_array_are_found_by_position():
     rng = np.random.default_rng(0)
     gate = rng.integers(0, 2, 500).astype(float)
     table = np.column_stack([gate, np.where(gate == 1, np.nan, rng.normal(size=500))])
-    assert SelectiveImputer("auto", **LEAST, loss_rate=0.0).fit(table).mm_columns_ == [1]
+    assert new_imputer("auto", **LEAST, loss_rate=0.0).fit(table).mm_columns_ == [1]
 
 
 def test_without_the_joint_model_nothing_is_searched(losses):
-    imputer = SelectiveImputer("auto", **LEAST, joint=False).fit(losses)
+    imputer = new_imputer("auto", **LEAST, joint=False).fit(losses)
     assert imputer.mm_columns_ == imputer.mm_evidence_ == []
 
 
+@pytest.mark.slow
 def test_rates_are_used_where_their_columns_are_found(world):
     rates = {"commute": 0.0, "age": 0.1}
-    imputer = SelectiveImputer(
-        "auto", column_kinds=world.column_kinds, loss_rate=rates, **LEAST
-    ).fit(world.observed_table)
+    imputer = new_imputer("auto", column_kinds=world.column_kinds, loss_rate=rates, **LEAST).fit(
+        world.observed_table
+    )
     kept = imputer.predict_mm(world.observed_table)
     assert kept["commute"].sum() == world.observed_table["commute"].isna().sum()
     with pytest.raises(InputError, match="loss_rate names 'agee'"):
@@ -112,7 +117,7 @@ def test_rates_are_used_where_their_columns_are_found(world):
 
 def test_any_other_word_is_refused(losses):
     with pytest.raises(InputError, match="Pass \\['all'\\], or 'auto' to have them found"):
-        SelectiveImputer("all", **LEAST).fit(losses)
+        new_imputer("all", **LEAST).fit(losses)
 
 
 def test_tables_without_rows_or_columns_have_nothing_to_find():

@@ -74,6 +74,12 @@ def test_a_stray_word_among_numbers_is_suspected():
     assert suspected(["a1", "b2", "n.r."] * 20) == {}
 
 
+@pytest.mark.parametrize(("form", "is_number"), [("{}", True), ("{}_000", False), ("00{}", False)])
+def test_a_column_of_numbers_is_one_of_text_that_reads_as_numbers_elsewhere_too(form, is_number):
+    found = suspected([form.format(i) for i in range(1, 200)] + ["car"])
+    assert found == ({"car": 1} if is_number else {})
+
+
 @pytest.mark.parametrize("day", ["1900-01-01", "1970-01-01", "9999-12-31"])
 def test_days_that_stand_for_none_are_suspected(day):
     stamps = pd.concat([pd.Series(DAYS.astype("M8[us]")), pd.Series([day] * 3).astype("M8[us]")])
@@ -96,6 +102,7 @@ def test_columns_empty_in_the_same_rows_are_a_block():
     assert blocks[1].n_rows == blocks[1].n_any == b.sum()
 
 
+@pytest.mark.slow
 def test_candidates_come_with_their_evidence():
     found = inspect(household_survey(400).observed_table)
     assert found.mm_columns == ["spouse_age", "weekly_hours", "commute"]
@@ -107,6 +114,7 @@ def test_candidates_come_with_their_evidence():
     assert list(found.to_frame()["n_missing"]) == [c.n_missing for c in found.columns]
 
 
+@pytest.mark.slow
 def test_large_tables_are_judged_on_some_rows():
     survey = household_survey(800).observed_table
     found = inspect(survey, most_rows=300)
@@ -123,6 +131,7 @@ def test_gaps_that_the_rows_judged_do_not_show_are_not_denied():
     assert found.columns[1].reason == "no missing cell"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, lambda t: t.to_numpy(dtype=object)])
 def test_any_table_can_be_looked_at(kind):
     table = household_survey(60).observed_table
@@ -132,7 +141,7 @@ def test_any_table_can_be_looked_at(kind):
 @pytest.mark.parametrize(
     ("table", "words"),
     [
-        (pd.DataFrame({"a": [1.5, 2.5]}), "no cell is empty"),
+        (pd.DataFrame({"a": [1.5, 2.5]}), "no cell is missing"),
         (pd.DataFrame({"a": [None, None]}), "no column can be modelled"),
     ],
 )
@@ -158,23 +167,25 @@ def run(*arguments):
     return end.value.code
 
 
+@pytest.mark.slow
 def test_the_command_says_what_it_found_and_what_to_run_next(survey_file, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")
     assert run("inspect", survey_file) == 0
     shown = capsys.readouterr().out
     for words in (
         "300 rows, 7 columns",
-        "Values that may stand for an empty cell",
+        "Values that may stand for a missing cell",
         "negative, where all other values are not",
-        "Columns that are empty in the same rows",
+        "Columns that are missing in the same rows",
         "Candidates: weekly_hours, commute.",
-        "nothing: every cell is empty",
+        "nothing: every cell is missing",
         "--na-values",
         "--report",
     ):
         assert words in shown
 
 
+@pytest.mark.slow
 def test_the_commands_it_names_do_what_they_say(survey_file, capsys):
     assert run("inspect", survey_file, "--json") == 0
     told = json.loads(capsys.readouterr().out)

@@ -3,11 +3,11 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from diffjoint import SelectiveImputer, read_decisions
+from diffjoint import read_decisions
 from diffjoint.cli import main
 from diffjoint.errors import InputError
 from diffjoint.simulate import household_survey
-from tests.conftest import TINY
+from tests.conftest import TINY, new_imputer
 
 SETTINGS = [part for name, value in TINY.items() for part in ("--set", f"{name}={value}")]
 
@@ -42,7 +42,10 @@ def test_cells_without_a_decision_say_nothing(table, nothing):
 @pytest.mark.parametrize(
     ("columns", "words"),
     [
-        ({"column": ["aa"]}, "decisions names 'aa', which is not a column of X .* mean 'a'"),
+        (
+            {"column": ["aa"]},
+            "decisions names 'aa', which is not a column of the table .* mean 'a'",
+        ),
         ({"row": [3]}, "names row 3 in its entry 1; X has rows 0 to 2"),
         ({"row": [-1]}, "names row -1"),
         ({"row": ["first"]}, "names row 'first'"),
@@ -90,8 +93,9 @@ def couples():
     return household_survey(250).observed_table[["age", "married", "spouse_age"]]
 
 
+@pytest.mark.slow
 def test_the_review_frame_with_decisions_is_obeyed(couples):
-    imputer = SelectiveImputer(["spouse_age"], **TINY, random_state=0, review_band=(0.0, 1.0))
+    imputer = new_imputer(["spouse_age"], **TINY, random_state=0, review_band=(0.0, 1.0))
     listed = imputer.fit(couples).review(couples).head(6)
     listed["decision"] = np.where(listed["call"] == "lost", "meaningful", "lost")
     meaningful = imputer.impute(couples, **read_decisions(listed, couples)).meaningful
@@ -99,6 +103,7 @@ def test_the_review_frame_with_decisions_is_obeyed(couples):
     assert called.tolist() == (listed["decision"] == "meaningful").tolist()
 
 
+@pytest.mark.slow
 def test_the_command_line_takes_the_list_it_wrote(couples, tmp_path, capsys):
     source, listed, out = (tmp_path / f"{name}.csv" for name in ("survey", "review", "out"))
     couples.to_csv(source, index=False)

@@ -39,7 +39,7 @@ def test_columns_have_the_types_that_the_whole_file_gives_them(source, monkeypat
     monkeypatch.setattr(text, "BLOCK_BYTES", 150)
     parts = read_file(source)
     assert len(list(parts.text.blocks())) > 5
-    assert parts.text.manners == whole.text.manners
+    assert parts.text.formats == whole.text.formats
     pd.testing.assert_frame_equal(parts.table, whole.table)
     pd.testing.assert_frame_equal(parts.text.cells, whole.text.cells)
 
@@ -102,6 +102,7 @@ def test_a_table_that_was_given_away_is_read_again(source):
     pd.testing.assert_frame_equal(file.table, given)
 
 
+@pytest.mark.slow
 def test_some_rows_have_every_level_and_both_ends(tmp_path, small_blocks):
     n_rows = 3_000
     rng = np.random.default_rng(0)
@@ -127,3 +128,10 @@ def test_some_rows_have_every_level_and_both_ends(tmp_path, small_blocks):
     assert file.kinds == {"row": "pass-through"}
     kept = whole[whole["row"].isin(file.table["row"])].reset_index(drop=True)
     pd.testing.assert_frame_equal(file.table, kept)
+
+
+@pytest.mark.parametrize("odd", ["1_000", "007", "e5", "\u0663"])
+def test_text_that_only_python_reads_as_a_number_stays_text(odd, tmp_path):
+    path = tmp_path / "odd.csv"
+    path.write_text(f"a,b\n{odd},1\n5,2\n", encoding="utf-8")
+    assert read_file(path).table["a"].tolist() == [odd, "5"]

@@ -1,4 +1,4 @@
-"""Codes that say why a cell is empty, and labels beside a table."""
+"""Codes that say why a cell is missing, and tables of labels."""
 
 import numpy as np
 import pandas as pd
@@ -125,7 +125,7 @@ def test_codes_of_an_unmodelled_column_are_refused():
         read(RAW, {"town": {"refused": "lost"}}, town="pass-through")
 
 
-# Labels beside a table
+# Tables of labels
 
 GAPS = pd.DataFrame({"a": [1.5, None, None], "b": [None, "x", "y"]}, index=[5, 3, 9])
 NOTHING = Labels(np.zeros((3, 2), dtype=bool), np.zeros((3, 2), dtype=bool))

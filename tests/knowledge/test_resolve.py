@@ -5,11 +5,11 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from diffjoint import SelectiveImputer, load
+from diffjoint import load
 from diffjoint.errors import DataWarning, InputError
 from diffjoint.metrics import mm_scores
 from diffjoint.simulate import household_survey
-from tests.conftest import FLAT_COLUMNS, NO_OTHER_LOSSES, TINY_INPAINT
+from tests.conftest import FLAT_COLUMNS, NO_OTHER_LOSSES, TINY_INPAINT, new_imputer
 
 LEAST = {"max_epochs": 1, "n_steps": 2, "width": 8, "random_state": 0}
 LEAST_DRAWN = {"n_iterations": 1, "n_draws": 2, "n_inpaint_repeats": 1}
@@ -26,7 +26,7 @@ def world():
 def imputer(world, **params):
     kinds = {"column_kinds": world.column_kinds, "mm_columns": world.mm_columns}
     drawn = LEAST_DRAWN if params.get("detector") == "paper" else {}
-    return SelectiveImputer(**{**LEAST, **drawn, **kinds, **params})
+    return new_imputer(**{**LEAST, **drawn, **kinds, **params})
 
 
 def some_labels(world, seed):
@@ -45,6 +45,7 @@ def assert_obeys(table):
 # Labels
 
 
+@pytest.mark.slow
 @FLAT_COLUMNS
 @pytest.mark.parametrize("detector", DETECTORS)
 @pytest.mark.parametrize("seed", range(3))
@@ -69,6 +70,7 @@ def test_labelled_cells_are_never_overruled(world, detector, seed):
     assert not modelled[filled.to_numpy()].any()
 
 
+@pytest.mark.slow
 def test_drawn_masks_follow_labels_in_other_columns():
     """Hours and commute are asked together: a label on one says something of the other.
 
@@ -86,6 +88,7 @@ def test_drawn_masks_follow_labels_in_other_columns():
     assert np.mean(kept) > np.mean(filled) + 0.3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("detector", DETECTORS)
 def test_row_order_does_not_matter_with_labels(world, detector):
     """Not even among rows that differ in their labels alone."""
@@ -101,6 +104,7 @@ def test_row_order_does_not_matter_with_labels(world, detector):
     pd.testing.assert_frame_equal(turned.loc[straight.index], straight)
 
 
+@pytest.mark.slow
 def test_labels_hold_for_the_table_they_came_with(world):
     survey = world.observed_table
     lost = pd.DataFrame({"commute": survey["commute"].isna()})
@@ -109,6 +113,7 @@ def test_labels_hold_for_the_table_they_came_with(world):
     assert fitted.transform(survey)["commute"].isna().any()
 
 
+@pytest.mark.slow
 def test_a_checkpoint_is_of_what_was_known(world, tmp_path):
     survey = world.observed_table
     lost = pd.DataFrame({"commute": survey["commute"].isna()})
@@ -119,6 +124,7 @@ def test_a_checkpoint_is_of_what_was_known(world, tmp_path):
             imputer(world, checkpoint=tmp_path, **TINY_INPAINT, **other).fit(survey)
 
 
+@pytest.mark.slow
 def test_cells_said_to_be_meaningful_must_be_searched(world):
     survey = world.observed_table
     cells = pd.DataFrame({"age": survey["age"].isna()})
@@ -132,6 +138,7 @@ def test_cells_said_to_be_meaningful_must_be_searched(world):
 # Rules
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("detector", DETECTORS)
 def test_rules_are_right_wherever_their_gates_are_observed(world, detector):
     survey = world.observed_table
@@ -148,6 +155,7 @@ def test_rules_are_right_wherever_their_gates_are_observed(world, detector):
         assert_obeys(table)
 
 
+@pytest.mark.slow
 def test_rules_need_no_other_columns_to_be_right():
     world = household_survey(300, seed=2)
     survey = world.observed_table.assign(**{gate: world.truth[gate] for gate in GATES.values()})
@@ -155,6 +163,7 @@ def test_rules_need_no_other_columns_to_be_right():
     assert mm_scores(world, fitted.predict_mm(survey))["f1"] == 1.0
 
 
+@pytest.mark.slow
 def test_where_the_gate_is_missing_the_evidence_is_told(world):
     survey = world.observed_table
     waits = survey["employed"].isna() & survey["commute"].isna()
@@ -162,6 +171,7 @@ def test_where_the_gate_is_missing_the_evidence_is_told(world):
     assert proba.loc[waits, "commute"].between(0, 1, inclusive="neither").any()
 
 
+@pytest.mark.slow
 def test_sampled_gates_decide_sampled_masks(world):
     survey = world.observed_table
     waits = survey["employed"].isna() & survey["commute"].isna()
@@ -171,6 +181,7 @@ def test_sampled_gates_decide_sampled_masks(world):
     np.testing.assert_array_equal(drawn, [table.loc[waits, "commute"].notna() for table in tables])
 
 
+@pytest.mark.slow
 def test_a_label_goes_before_a_rule_and_its_gate_follows(world):
     """Said to be lost: whatever the gate is filled with, it must let the cell have a value."""
     survey = world.observed_table
@@ -183,6 +194,7 @@ def test_a_label_goes_before_a_rule_and_its_gate_follows(world):
             assert_obeys(table)
 
 
+@pytest.mark.slow
 def test_gates_may_have_rules_themselves(world):
     """Nobody without a job has hours, nobody without hours a long week."""
     survey = world.observed_table.copy()
@@ -199,6 +211,7 @@ def test_gates_may_have_rules_themselves(world):
         np.testing.assert_array_equal(table["overtime"].notna(), has_job)
 
 
+@pytest.mark.slow
 def test_contradictions_are_told_and_left_as_they_are(world):
     survey = world.observed_table.copy()
     wrong = survey.index[(survey["employed"] == "no")][:3]
@@ -214,6 +227,7 @@ def test_contradictions_are_told_and_left_as_they_are(world):
         unfitted.transform(survey.iloc[:200])
 
 
+@pytest.mark.slow
 def test_a_ruled_column_that_misses_nothing_is_no_problem(world):
     survey = world.observed_table.copy()
     survey["commute"] = survey["commute"].fillna("car")
@@ -240,7 +254,7 @@ CODES = {
 
 @pytest.fixture(scope="module")
 def coded(world):
-    """Half of the empty cells with a code that says why; numbers beside text are text."""
+    """Replace half of the missing cells by a code that says why; numbers next to text are text."""
     survey = world.observed_table.astype(object)
     rng = np.random.default_rng(0)
     for column, code in (("spouse_age", "inapplicable"), ("weekly_hours", -1), ("commute", None)):
@@ -255,10 +269,11 @@ def coded(world):
     return survey.assign(**{name: world.observed_table[name] for name in same})
 
 
-def told(coded, column, code):
+def coded_as(coded, column, code):
     return (coded[column] == code).to_numpy()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("detector", DETECTORS)
 @pytest.mark.parametrize("container", [pd.DataFrame, pl.from_pandas])
 def test_coded_cells_are_never_overruled(world, coded, detector, container):
@@ -271,16 +286,17 @@ def test_coded_cells_are_never_overruled(world, coded, detector, container):
         out = table if isinstance(table, pd.DataFrame) else table.to_pandas()
         before = coded.iloc[rows].reset_index(drop=True)
         out = out.reset_index(drop=True)
-        assert out.loc[told(before, "spouse_age", "inapplicable"), "spouse_age"].isna().all()
-        assert out.loc[told(before, "weekly_hours", "-1"), "weekly_hours"].isna().all()
+        assert out.loc[coded_as(before, "spouse_age", "inapplicable"), "spouse_age"].isna().all()
+        assert out.loc[coded_as(before, "weekly_hours", "-1"), "weekly_hours"].isna().all()
         for column in world.mm_columns:
-            refused = out.loc[told(before, column, "refused"), column]
+            refused = out.loc[coded_as(before, column, "refused"), column]
             assert refused.notna().all()
             assert not (refused == "refused").any()
     kinds = {column.name: str(column.kind) for column in fitted.schema_.columns}
     assert kinds["spouse_age"] == kinds["weekly_hours"] == "integer"
 
 
+@pytest.mark.slow
 def test_output_columns_are_what_they_stand_for(world, coded):
     out = imputer(world, reason_codes=CODES).fit_transform(coded)
     assert {name: str(out[name].dtype) for name in ("spouse_age", "weekly_hours")} == {
@@ -291,6 +307,7 @@ def test_output_columns_are_what_they_stand_for(world, coded):
     assert out.schema["weekly_hours"] == pl.Int64
 
 
+@pytest.mark.slow
 def test_plain_gaps_of_a_coded_column_are_searched(world, coded):
     fitted = imputer(world, mm_columns=["commute"], reason_codes=CODES).fit(coded)
     proba = fitted.predict_mm_proba(coded)
@@ -304,7 +321,7 @@ def test_arrays_have_codes():
     array[rng.random(200) < 0.2, 1] = -1
     array[rng.random(200) < 0.2, 2] = -7
     codes = {-7: "lost", 1: {-1: "meaningful"}}
-    out = SelectiveImputer([], reason_codes=codes, **LEAST).fit_transform(array)
+    out = new_imputer([], reason_codes=codes, **LEAST).fit_transform(array)
     np.testing.assert_array_equal(np.isnan(out[:, 1]), array[:, 1] == -1)
     assert ((out[:, 2] >= 10) & (out[:, 2] < 60)).all()
 
@@ -312,6 +329,7 @@ def test_arrays_have_codes():
 # Kept with the model
 
 
+@pytest.mark.slow
 def test_a_saved_imputer_knows_its_codes_and_rules(world, coded, tmp_path):
     rules = {"commute": 'employed == "yes"'}
     fitted = imputer(world, reason_codes=CODES, rules=rules).fit(coded)
@@ -325,6 +343,7 @@ def test_a_saved_imputer_knows_its_codes_and_rules(world, coded, tmp_path):
         pd.testing.assert_frame_equal(one, other)
 
 
+@pytest.mark.slow
 def test_what_is_known_needs_no_explanation(world):
     survey = world.observed_table
     fitted = imputer(world, rules=RULES).fit(survey)
@@ -333,6 +352,7 @@ def test_what_is_known_needs_no_explanation(world):
         fitted.explain(survey, (row, "spouse_age"))
 
 
+@pytest.mark.slow
 @NO_OTHER_LOSSES
 def test_a_ruled_column_that_missed_nothing_in_fit_obeys_its_rule_in_new_rows(world):
     survey = world.truth.assign(pay=np.random.default_rng(0).normal(size=len(world.truth)))
@@ -349,6 +369,7 @@ def test_a_ruled_column_that_missed_nothing_in_fit_obeys_its_rule_in_new_rows(wo
         assert table["pay"].notna().all()
 
 
+@pytest.mark.slow
 def test_explanations_say_what_the_completed_table_holds(world):
     survey = world.observed_table
     fitted = imputer(world, rules=RULES).fit(survey)
@@ -359,7 +380,7 @@ def test_explanations_say_what_the_completed_table_holds(world):
         assert completed[column].isna().iloc[row] == (call == "meaningful")
     one = fitted.explain(survey, (int(why["row"].iloc[0]), why["column"].iloc[0]))
     assert one.rule == RULES[why["column"].iloc[0]]
-    assert "decides, by a filled gate" in str(one)
+    assert "decides, with its missing gate filled in" in str(one)
 
 
 def test_auto_says_which_columns_it_could_not_judge(world):
@@ -368,6 +389,7 @@ def test_auto_says_which_columns_it_could_not_judge(world):
         imputer(world, mm_columns="auto").fit(survey)
 
 
+@pytest.mark.slow
 def test_codes_that_occur_nowhere_are_doubted(world):
     survey = world.observed_table
     with pytest.warns(DataWarning, match="no cell holds 'refusd' in 'income'"):

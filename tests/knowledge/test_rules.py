@@ -1,11 +1,14 @@
 """Rules by themselves: what they say, and what they refuse to say."""
 
+import time
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from diffjoint.errors import InputError
-from diffjoint.knowledge.rules import FALSE, STRANGER, TRUE, UNDECIDED, read_rules
+from diffjoint.knowledge.conditions import FALSE, TRUE, UNDECIDED, UNSEEN_LEVEL
+from diffjoint.knowledge.rules import read_rules
 from diffjoint.table import code_table, infer_schema, open_table
 
 PEOPLE = pd.DataFrame(
@@ -91,7 +94,7 @@ def test_a_comparison_with_a_meaningful_cell_fails():
 def test_a_level_that_fit_did_not_see_is_unlike_all_others():
     table = open_table(PEOPLE[["married", "target"]])
     schema = infer_schema(table)
-    values = np.array([[STRANGER, 0.0]])
+    values = np.array([[UNSEEN_LEVEL, 0.0]])
     for rule, said in (('married == "yes"', FALSE), ('married != "yes"', TRUE)):
         (read,) = read_rules({"target": rule}, table, schema)
         assert read.answers(values, np.zeros((1, 2), dtype=bool)) == [said]
@@ -108,8 +111,8 @@ def test_gates_come_before_what_depends_on_them():
 @pytest.mark.parametrize(
     ("rule", "words"),
     [
-        ('maried == "yes"', r"'maried' is not a column of X \(age, other age, .*Did you mean 'married'"),
-        ("married == yes", "'yes' is not a column of X .*Put text in quotes"),
+        ('maried == "yes"', r"'maried' is not a column of the table \(age, other age, .*Did you mean 'married'"),
+        ("married == yes", "'yes' is not a column of the table .*Put text in quotes"),
         ('married == "yess"', "'married' never is 'yess'; it holds no, yes. Did you mean 'yes'"),
         ('married in ["yes", "maybe"]', "never is 'maybe'; it holds no, yes. Leave it out"),
         ("children == 7", "'children' never is 7; it holds 0, 2, 3"),
@@ -149,7 +152,7 @@ def test_what_a_rule_cannot_say_is_refused_in_words(rule, words):
 def test_rules_in_a_circle_are_refused():
     table = open_table(PEOPLE)
     schema = infer_schema(table)
-    with pytest.raises(InputError, match="rules go in a circle: 'target' -> 'target'"):
+    with pytest.raises(InputError, match="Rules go in a circle: 'target' -> 'target'"):
         read_rules({"target": 'target == "a"'}, table, schema)
     with pytest.raises(InputError, match="go in a circle: .*Take out one of them"):
         read_rules({"target": "age > 3", "age": 'target == "a"'}, table, schema)
@@ -166,3 +169,51 @@ def test_rules_of_unknown_or_unmodelled_columns_are_refused():
         read_rules({"age": 'person_id == "P1"'}, table, schema)
     with pytest.raises(InputError, match="rules must map columns to conditions; got 'age > 3'"):
         read_rules("age > 3", table, schema)
+
+
+# Rules of any length
+
+
+LONG_RULES = {
+    "digits": ("n == " + "9" * 400, "a number of more than 300 digits"),
+    "digits in underscores": ("n == " + "1_" * 200 + "1", "a number of more than 300 digits"),
+    "hexadecimal": ("n == 0x" + "f" * 400, "a number that is too large"),
+    "not": ("not " * 3000 + 'm == "yes"', "3,000 deep inside each other; 50 may"),
+    "signs": ("n == " + "-" * 3000 + "1", "3,000 deep inside each other"),
+    "parentheses": ("(" * 60 + 'm == "yes"' + ")" * 60, "60 deep inside each other"),
+    "not in parentheses": ("not(" * 99 + 'm == "yes"' + ")" * 99, "deep inside each other"),
+    "escapes": ('m == "' + "\\x41" * 50_000, "may have 20,000"),
+    "escaped quotes": ("m == '" + "\\'" * 9_000, "cannot be read"),
+    "escapes without an end": ('m == "' + "\\" * 19_000, "cannot be read"),
+    "backticks": ("`" * 19_999, "cannot be read"),
+    "both quotes": ("'\"" * 9_000, "A rule may have"),
+    "terms": (" or ".join(['m == "yes"'] * 100_000), "may have 20,000"),
+    "powers": ("n == " + "**".join("9" * 1000), "A rule may have"),
+    "sums": ("n == 1" + "+1" * 9_000, "A rule may have"),
+    "attributes": ("n" + ".a" * 9_000, "A rule may have"),
+    "lambda": ("lambda: " * 2_000 + "n", "A rule may have"),
+}
+
+
+@pytest.mark.parametrize(("rule", "words"), LONG_RULES.values(), ids=LONG_RULES)
+def test_long_rules_are_refused_soon_and_in_few_words(rule, words):
+    frame = pd.DataFrame(
+        {"m": ["yes", "no"] * 20, "n": np.arange(40) * 0.37, "s": [40.5, None] * 20}
+    )
+    table = open_table(frame)
+    start = time.process_time()
+    with pytest.raises(InputError, match=words) as caught:
+        read_rules({"s": rule}, table, infer_schema(table))
+    assert time.process_time() - start < 5
+    assert len(str(caught.value)) < 2_000
+
+
+def test_rules_may_be_long_within_bounds():
+    frame = pd.DataFrame({"m": ["yes", "no"] * 20, "s": [40.5, None] * 20})
+    table = open_table(frame)
+    wide = " or ".join(['m == "yes"'] * 1_000)
+    deep = "not " * 4 + "(" * 40 + 'm == "yes"' + ")" * 40
+    for rule in (wide, deep, 'm in ["yes"] and not m == "no"' + " and not m == 'no'" * 200):
+        (read,) = read_rules({"s": rule}, table, infer_schema(table))
+        values = np.array([[1.0, 1.0], [0.0, 1.0]])
+        assert read.answers(values, np.zeros((2, 2), dtype=bool)).tolist() == [2, 0]

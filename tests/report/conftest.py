@@ -109,7 +109,7 @@ def findings_of(
         review=judged & (probability >= low) & (probability <= high),
         threshold=threshold,
         band=band,
-        asked=None,
+        explainer=None,
         doubts=doubts,
         history=[
             {

@@ -96,7 +96,7 @@ def test_hostile_input_runs_nothing_and_hides_nothing(browser, tmp_path):
 
 
 def test_columns_sort_by_their_headings(opened, survey):
-    head = opened.page.locator("#column-table th", has_text="Empty")
+    head = opened.page.locator("#column-table th", has_text="Missing")
     head.locator("button").click()
     assert head.get_attribute("aria-sort") == "descending"
     counts = survey[0].isna().sum().sort_values(ascending=False)

@@ -7,13 +7,12 @@ import polars as pl
 import pytest
 from sklearn.impute import SimpleImputer
 
-from diffjoint import Report, SelectiveImputer, load
-from diffjoint import imputer as imputer_module
+from diffjoint import Report, SelectiveImputer, inference, load
 from diffjoint.cli import main
 from diffjoint.errors import InputError
-from diffjoint.fitting.model import Model
+from diffjoint.fitting.model import ValueModel
 from diffjoint.simulate import household_survey
-from tests.conftest import TINY, TINY_INPAINT
+from tests.conftest import TINY, TINY_INPAINT, new_imputer
 
 SEARCHED = ["spouse_age", "commute"]
 
@@ -25,9 +24,10 @@ def survey():
 
 @pytest.fixture(scope="module")
 def imputer(survey):
-    return SelectiveImputer(SEARCHED, **TINY, random_state=0, review_band=(0.05, 0.95)).fit(survey)
+    return new_imputer(SEARCHED, **TINY, random_state=0, review_band=(0.05, 0.95)).fit(survey)
 
 
+@pytest.mark.slow
 def test_it_counts_what_the_imputer_counts(imputer, survey):
     report, result = imputer.report(survey, title="Survey"), imputer.impute(survey)
     told = report.summary
@@ -85,7 +85,7 @@ def test_what_is_known_does_not_move_with_the_threshold(imputer, survey):
 def test_cells_that_wait_for_a_rules_gate_are_settled(survey):
     rules = {"spouse_age": 'married == "yes"'}
     asked = survey[["age", "married", "spouse_age"]]
-    imputer = SelectiveImputer(rules=rules, **TINY, random_state=0).fit(asked)
+    imputer = new_imputer(rules=rules, **TINY, random_state=0).fit(asked)
     summary = imputer.report().summary
     assert sum(summary.columns[2].likely) == 0
     assert summary.columns[2].n_settled_kept == summary.columns[2].n_kept
@@ -93,13 +93,14 @@ def test_cells_that_wait_for_a_rules_gate_are_settled(survey):
     assert "A survey" in imputer.report(title="A survey").html
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("params", [{"detector": "paper"}, {"joint": False}, {"mm_columns": []}])
 def test_every_way_of_deciding_has_a_report(survey, params):
     tiny = TINY_INPAINT if "detector" in params else TINY
     given = {"mm_columns": SEARCHED, **tiny, **params, "random_state": 0}
     if params.get("joint") is False:
         given["mm_columns"] = []
-    report = SelectiveImputer(**given).fit(survey).report()
+    report = new_imputer(**given).fit(survey).report()
     assert report.summary.n_missing == survey.isna().to_numpy().sum()
     assert "</html>" in report.html
     if "detector" in params:
@@ -113,6 +114,7 @@ def check(imputer, survey):
     return imputer.self_check(survey)
 
 
+@pytest.mark.slow
 def test_a_self_check_is_a_part_of_the_report(imputer, survey, check):
     told = imputer.report(survey, self_check=True).summary.check
     assert told.verdicts == check.verdicts
@@ -121,8 +123,9 @@ def test_a_self_check_is_a_part_of_the_report(imputer, survey, check):
     assert imputer.report(survey).summary.check is None
 
 
+@pytest.mark.slow
 def test_a_self_check_at_hand_is_not_made_again(imputer, survey, check, monkeypatch):
-    monkeypatch.setattr("diffjoint.imputer.check_table", None)
+    monkeypatch.setattr("diffjoint.inference.check_table", None)
     report = imputer.report(survey, self_check=check)
     assert report.summary.check.verdicts == check.verdicts
 
@@ -132,7 +135,7 @@ def test_what_was_inferred_of_new_rows_is_not_inferred_again(imputer, survey, mo
     anew = imputer.report(rows).html
     listed = imputer.review(rows)
     result = imputer.impute(rows)
-    monkeypatch.setattr("diffjoint.fitting.model.Model.infer", None)
+    monkeypatch.setattr("diffjoint.fitting.model.ValueModel.infer", None)
     assert imputer.report(rows, result).html == anew
     assert imputer.review(rows, result).equals(listed)
     with pytest.raises(InputError, match="result must be what impute"):
@@ -145,7 +148,7 @@ def small(survey):
 
 
 def plain(**params):
-    return SelectiveImputer(**{"mm_columns": [], **TINY, "random_state": 0, **params})
+    return new_imputer(**{"mm_columns": [], **TINY, "random_state": 0, **params})
 
 
 @pytest.fixture(scope="module")
@@ -196,14 +199,15 @@ def test_a_result_stays_good_after_draws_and_goes_out_of_date_with_another_fit(s
         own.report(small, result)
 
 
+@pytest.mark.slow
 def test_the_command_line_infers_and_checks_new_rows_once(imputer, survey, tmp_path, monkeypatch):
     new, model, report = (tmp_path / name for name in ("new.csv", "model", "report.html"))
     survey.head(80).to_csv(new, index=False)
     imputer.save(model)
     done = []
-    for where in ("diffjoint.fitting.model.Model.infer", "diffjoint.imputer.check_table"):
+    for where in ("diffjoint.fitting.model.ValueModel.infer", "diffjoint.inference.check_table"):
         name = where.rsplit(".", 1)[1]
-        owner = Model if name == "infer" else imputer_module
+        owner = ValueModel if name == "infer" else inference
         usual = getattr(owner, name)
 
         def counted(*args, usual=usual, name=name):
@@ -243,7 +247,7 @@ def test_kept_cells_that_are_marked_otherwise_are_said_to_be(imputer, survey):
 def test_an_array_has_a_report():
     X = np.random.default_rng(0).normal(size=(60, 3))
     X[:8, 0] = np.nan
-    report = SelectiveImputer([], **TINY, random_state=0).fit(X).report(X)
+    report = new_imputer([], **TINY, random_state=0).fit(X).report(X)
     assert [column.name for column in report.summary.columns] == ["x0", "x1", "x2"]
 
 

@@ -109,7 +109,7 @@ def test_splits_of_numbers_levels_and_gaps_are_found():
         "town = e or b",
     )
     assert drivers(table, table["town"] != "c")[0].condition == "town is not c"
-    assert drivers(table, table["job"].isna())[0].condition == "job is empty"
+    assert drivers(table, table["job"].isna())[0].condition == "job is missing"
     assert drivers(table, table["since"] > "2022-01-01")[0].condition.startswith("since > 202")
 
 
@@ -133,6 +133,7 @@ def test_the_map_shows_cells_as_they_are(survey):
     assert sorted(rows) == sorted(expected)
 
 
+@pytest.mark.slow
 def test_wide_tables_have_a_map_of_fewer_rows():
     wide = pd.DataFrame(np.random.default_rng(0).normal(size=(100, 300)))
     assert len(summarize(findings_of(wide), "").map_rows) == 80

@@ -11,7 +11,7 @@ from sklearn.impute import SimpleImputer
 
 from diffjoint import SelectiveImputer, load
 from diffjoint.errors import InputError
-from tests.conftest import TINY
+from tests.conftest import TINY, new_imputer
 
 
 def smokers(n=240):
@@ -39,7 +39,7 @@ RULES = dict.fromkeys(["pack_years", "brand", "quit_on"], 'smokes == "yes"')
 
 def imputer(**params):
     settings = {"rules": RULES, "imputer": SimpleImputer(), "random_state": 0}
-    return SelectiveImputer(**{**settings, **params})
+    return new_imputer(**{**settings, **params})
 
 
 @pytest.fixture(scope="module")
@@ -47,6 +47,7 @@ def fitted():
     return imputer().fit(smokers())
 
 
+@pytest.mark.slow
 def test_meaningful_cells_get_their_constant_and_stay_meaningful(fitted):
     table, fills = smokers(), {"pack_years": 0, "brand": "none", "quit_on": "1900-01-01"}
     result = fitted.set_params(mm_fill=fills).impute(table)
@@ -130,11 +131,12 @@ def test_bounds_hold_in_place_of_the_observed_range():
     assert (filled["pack_years"] == table["pack_years"].max()).all()
 
 
+@pytest.mark.slow
 def test_bounds_hold_for_draws_and_survive_a_file(tmp_path):
     table = smokers()[["age", "weight"]]
     table["age"] = table["age"].astype("Float64") + 0.5
     bounds = {"weight": (table["weight"].min(), table["weight"].max()), "age": (18.5, None)}
-    fitted = SelectiveImputer([], bounds=bounds, **TINY, random_state=0).fit(table)
+    fitted = new_imputer([], bounds=bounds, **TINY, random_state=0).fit(table)
     drawn = pd.concat(fitted.sample(table, 20))
     assert drawn["weight"].between(*bounds["weight"]).all()
     assert (drawn["age"] >= 18.5).all()
@@ -145,6 +147,7 @@ def test_bounds_hold_for_draws_and_survive_a_file(tmp_path):
     pd.testing.assert_frame_equal(again.sample(table, 1)[0], fitted.sample(table, 1)[0])
 
 
+@pytest.mark.slow
 def test_constants_and_dates_survive_a_file(tmp_path):
     table = smokers(120)[["smokes", "quit_on", "weight"]]
     params = {

@@ -12,6 +12,7 @@ from diffjoint import SelectiveImputer, load
 from diffjoint.errors import DataWarning, InputError
 from diffjoint.results.explain import Explanation, Push, check_band
 from diffjoint.simulate import household_survey
+from tests.conftest import new_imputer
 
 LEAST = {
     "max_epochs": 1,
@@ -37,7 +38,7 @@ def survey(world):
 
 @pytest.fixture(scope="module")
 def fitted(world, survey):
-    return SelectiveImputer(world.mm_columns, **LEAST).fit(survey)
+    return new_imputer(world.mm_columns, **LEAST).fit(survey)
 
 
 @pytest.fixture(scope="module")
@@ -45,6 +46,7 @@ def explained(fitted, survey):
     return fitted.explain(survey)
 
 
+@pytest.mark.slow
 def test_every_missing_cell_of_the_searched_columns_is_explained(world, survey, explained):
     assert len(explained) == survey[world.mm_columns].isna().to_numpy().sum()
     assert explained.columns.tolist() == [
@@ -98,14 +100,14 @@ def test_an_explanation_reads_as_a_sentence():
     )
     why = Explanation(3, "spouse_age", 0.97, 0.08, 0.967, 0.99, True, math.log(2), pushes)
     assert str(why) == (
-        "spouse_age in row 3 is missing in 97% of rows like this one; losses alone would take 8%. "
-        "So it is meaningful with probability 0.99: kept as NA. Towards meaningful: spouse_age on "
-        "average (odds x 2.0), married = 'no' (x 41), age = 23 (x 1.6). Towards lost: income "
+        "spouse_age in row 3 is missing in 97% of rows like this one; losses alone would explain "
+        "8%. So it is meaningful with probability 0.99: kept as NA. Towards meaningful: spouse_age "
+        "on average (odds x 2.0), married = 'no' (x 41), age = 23 (x 1.6). Towards lost: income "
         "missing (odds x 1/2.0)."
     )
     silent = Explanation(0, "a", 0.004, 0.004, 0.0, 0.0, False, 0.0, ())
     assert str(silent) == (
-        "a in row 0 is missing in under 1% of rows like this one; losses alone would take under "
+        "a in row 0 is missing in under 1% of rows like this one; losses alone would explain under "
         "1%. So it is meaningful with probability 0.00: called lost. Nothing in the row speaks for "
         "either."
     )
@@ -139,8 +141,9 @@ def test_dates_levels_and_integers_keep_their_form(fitted, survey):
     assert ".0 " not in cells
 
 
+@pytest.mark.slow
 def test_levels_that_fit_did_not_see_are_marked(fitted, survey):
-    fitted = SelectiveImputer(**{**fitted.get_params(), "unseen": "keep"}).fit(survey)
+    fitted = SelectiveImputer(**{**fitted.get_params(deep=False), "unseen": "keep"}).fit(survey)
     row = int((survey["spouse_age"].isna() & survey["married"].notna()).to_numpy().argmax())
     strange = survey.copy()
     strange.iloc[row, strange.columns.get_loc("married")] = "it is complicated"
@@ -148,9 +151,10 @@ def test_levels_that_fit_did_not_see_are_marked(fitted, survey):
     assert "married = 'it is complicated', not seen in fit" in {push.cell for push in why.pushes}
 
 
+@pytest.mark.slow
 def test_polars_and_arrays_are_explained_alike(world, survey, fitted, explained):
     frame = pl.from_pandas(survey.reset_index(drop=True))
-    again = SelectiveImputer(world.mm_columns, **LEAST).fit(frame).explain(frame)
+    again = new_imputer(world.mm_columns, **LEAST).fit(frame).explain(frame)
     assert isinstance(again, pl.DataFrame)
     assert again.columns == [name for name in explained if name != "index"]
     np.testing.assert_array_equal(again["probability"].to_numpy(), explained["probability"])
@@ -159,18 +163,19 @@ def test_polars_and_arrays_are_explained_alike(world, survey, fitted, explained)
     array = rng.normal(size=(300, 3))
     array[rng.random(array.shape) < 0.2] = np.nan
     array[array[:, 0] > 0, 1] = np.nan
-    numbers = SelectiveImputer([1], **LEAST).fit(array)
+    numbers = new_imputer([1], **LEAST).fit(array)
     assert numbers.explain(array).columns.tolist()[:2] == ["row", "column"]
     assert set(numbers.explain(array)["column"]) == {1}
     assert numbers.review(array).columns.tolist()[:2] == ["row", "column"]
 
 
+@pytest.mark.slow
 def test_a_table_without_missing_cells_has_nothing_to_explain(world, survey, fitted):
     whole = survey.dropna()
     assert fitted.explain(whole).empty
     assert fitted.review(whole).empty
     frame = pl.from_pandas(survey.reset_index(drop=True))
-    polars = SelectiveImputer(world.mm_columns, **LEAST).fit(frame)
+    polars = new_imputer(world.mm_columns, **LEAST).fit(frame)
     assert polars.review(frame.drop_nulls()).schema["reason"] == pl.String
 
 
@@ -186,7 +191,7 @@ def test_a_saved_imputer_explains_as_before(fitted, survey, explained, tmp_path)
     [
         ((10_000, "spouse_age"), "cell names row 10000; X has rows 0 to 999"),
         ((-1, "spouse_age"), "cell names row -1; X has rows 0 to 999"),
-        ((0, "spouse"), "cell names 'spouse', which is not a column of X"),
+        ((0, "spouse"), "cell names 'spouse', which is not a column of the table"),
         ("spouse_age", "cell must be a row's position and a column's label, such as"),
         (("P00001", "spouse_age"), "cell must be a row's position and a column's label, such as"),
     ],
@@ -205,15 +210,16 @@ def test_cells_with_nothing_to_explain_are_refused(fitted, survey):
         fitted.explain(survey, (lost, "age"))
 
 
+@pytest.mark.slow
 def test_who_has_no_evidence_says_so(world, survey):
     few = dict.fromkeys(("n_iterations", "n_draws", "n_inpaint_repeats"), 1)
-    paper = SelectiveImputer(world.mm_columns, detector="paper", **LEAST, **few).fit(survey)
+    paper = new_imputer(world.mm_columns, detector="paper", **LEAST, **few).fit(survey)
     with pytest.raises(InputError, match="explain is for detector='evidence'.*uncertainty"):
         paper.explain(survey)
     review = paper.review(survey)
     assert review["reason"].str.contains("no probability").all()
     assert paper.doubts_ == ()
-    nothing = SelectiveImputer([], **LEAST).fit(survey)
+    nothing = new_imputer([], **LEAST).fit(survey)
     with pytest.raises(InputError, match="no column was searched"):
         nothing.explain(survey)
     assert nothing.review(survey).empty
@@ -243,8 +249,9 @@ def test_the_reason_to_review_is_that_of_the_explanation(fitted, survey):
         assert (line["reason"], line["call"]) == (why.reason, why.call)
 
 
+@pytest.mark.slow
 def test_a_review_changes_no_call(fitted, survey):
-    none = SelectiveImputer(**{**fitted.get_params(), "review_band": None}).fit(survey)
+    none = SelectiveImputer(**{**fitted.get_params(deep=False), "review_band": None}).fit(survey)
     np.testing.assert_array_equal(none.predict_mm(survey), fitted.predict_mm(survey))
     assert none.impute(survey).n_review == 0
     with pytest.raises(InputError, match="review_band is None"):
@@ -262,22 +269,24 @@ def test_another_table_s_result_is_refused(fitted, survey):
 @pytest.mark.parametrize("band", [0.5, (0.8, 0.2), (0.2,), (0.2, 1.2), "ab", ("a", "b"), (True, 1)])
 def test_a_band_that_is_none_is_refused_before_any_work(survey, band):
     with pytest.raises(InputError, match="review_band must be two probabilities"):
-        SelectiveImputer(["commute"], review_band=band, **LEAST).fit(survey)
+        new_imputer(["commute"], review_band=band, **LEAST).fit(survey)
     assert check_band(None) is None
 
 
+@pytest.mark.slow
 def test_doubts_are_kept(survey, tmp_path):
     table = survey[["married", "spouse_age"]].dropna(subset="married")
     with pytest.warns(DataWarning) as warned:
-        imputer = SelectiveImputer(["spouse_age"], **LEAST).fit(table)
+        imputer = new_imputer(["spouse_age"], **LEAST).fit(table)
     assert imputer.doubts_ == tuple(str(w.message) for w in warned)
     assert "nothing tells how often cells are lost" in imputer.doubts_[0]
     imputer.save(tmp_path / "model")
     assert load(tmp_path / "model").doubts_ == imputer.doubts_
 
 
+@pytest.mark.slow
 def test_a_table_of_searched_columns_alone_is_doubted(survey):
     columns = ["spouse_age", "commute"]
     with pytest.warns(DataWarning, match="Every column is in mm_columns"):
-        imputer = SelectiveImputer(columns, **LEAST).fit(survey[columns])
+        imputer = new_imputer(columns, **LEAST).fit(survey[columns])
     assert len(imputer.doubts_) == 1

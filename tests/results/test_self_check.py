@@ -10,14 +10,20 @@ import pytest
 from sklearn.impute import SimpleImputer
 
 from diffjoint import SelectiveImputer, SelfCheck
-from diffjoint._progress import Silence
+from diffjoint._progress import NoProgress
 from diffjoint.detectors import learn_evidence
 from diffjoint.errors import InputError
+from diffjoint.fitting.prepare import Given
 from diffjoint.results import self_check
-from diffjoint.results.verdict import alarm, on_missing, on_values, on_wrong_calls
-from diffjoint.results.wrong_calls import find_wrong_calls, gone_together
+from diffjoint.results.verdict import (
+    describe_calibration,
+    describe_values,
+    describe_wrong_calls,
+    find_alarm,
+)
+from diffjoint.results.wrong_calls import draw_lost_together, find_wrong_calls
 from diffjoint.simulate import household_survey
-from tests.conftest import TINY, TINY_INPAINT
+from tests.conftest import TINY, TINY_INPAINT, new_imputer
 
 
 def table_of(n, seed=0):
@@ -42,10 +48,11 @@ def table_of(n, seed=0):
 @pytest.fixture(scope="module")
 def checked():
     table = table_of(500)
-    imputer = SelectiveImputer(["spouse"], imputer=None, **TINY, random_state=0).fit(table)
+    imputer = new_imputer(["spouse"], imputer=None, **TINY, random_state=0).fit(table)
     return imputer, table, imputer.self_check(table)
 
 
+@pytest.mark.slow
 def test_columns_that_follow_others_come_back_better_than_their_mean(checked):
     values = checked[2].values.set_index("column")
     assert values.loc["follows", "score"] < 0.5
@@ -77,7 +84,9 @@ def test_p_missing_is_held_against_who_is_missing(checked):
 
 def test_the_share_of_wrong_calls_comes_first(checked):
     check = checked[2]
-    assert check.verdicts[0] == str(check).splitlines()[0] == on_wrong_calls(check.wrong_calls)
+    assert (
+        check.verdicts[0] == str(check).splitlines()[0] == describe_wrong_calls(check.wrong_calls)
+    )
 
 
 def test_wrong_calls_by_their_own_probabilities_are_those_on_the_other_side(checked):
@@ -96,12 +105,12 @@ def wrong_of(**columns):
 
 
 def test_wrong_calls_are_counted_by_the_hundred():
-    told = on_wrong_calls(wrong_of(false_calls=[0.31, 0.01], n_lost=[10.0, 20.0]))
+    told = describe_wrong_calls(wrong_of(false_calls=[0.31, 0.01], n_lost=[10.0, 20.0]))
     assert told == (
         "Of 100 lost cells about 11 would be kept as NA by mistake (worst: a, 31 of 100). "
         "By their own probabilities, 2 of 100 calls on missing cells are wrong."
     )
-    assert on_wrong_calls(wrong_of(false_calls=0.0, expected_wrong=0.001)) == (
+    assert describe_wrong_calls(wrong_of(false_calls=0.0, expected_wrong=0.001)) == (
         "Of 100 lost cells none would be kept as NA by mistake. "
         "By their own probabilities, fewer than 1 of 100 calls on missing cells is wrong."
     )
@@ -109,24 +118,24 @@ def test_wrong_calls_are_counted_by_the_hundred():
 
 def test_too_few_cells_to_tell_is_not_said_to_be_untrustworthy():
     some = wrong_of(n_shown=[50, 3], false_calls=[0.1, 1.0])
-    assert on_wrong_calls(some).startswith(
+    assert describe_wrong_calls(some).startswith(
         "Of 100 lost cells about 10 would be kept as NA by mistake. Too few observed cells to tell "
         "in b."
     )
     few = wrong_of(n_shown=3, n_missing=2, false_calls=1.0, expected_wrong=0.5)
-    assert on_wrong_calls(few).count("oo few") == 2
-    assert alarm(some) == alarm(few) == ""
+    assert describe_wrong_calls(few).count("oo few") == 2
+    assert find_alarm(some) == find_alarm(few) == ""
 
 
 @pytest.mark.parametrize("often", [{"false_calls": [0.1, 0.26]}, {"expected_wrong": [0.1, 0.21]}])
 def test_calls_that_are_often_wrong_raise_an_alarm(checked, often):
-    assert alarm(wrong_of()) == checked[2].alarm == ""
+    assert find_alarm(wrong_of()) == checked[2].alarm == ""
     check = replace(checked[2], wrong_calls=wrong_of(**often))
     assert check.alarm.startswith("Do not trust the calls of b: ")
-    assert check.verdicts[:2] == (check.alarm, on_wrong_calls(check.wrong_calls))
+    assert check.verdicts[:2] == (check.alarm, describe_wrong_calls(check.wrong_calls))
     assert str(check).startswith(f"{check.alarm}\n\nOf 100 lost cells")
     nothing_called = check.wrong_calls.assign(n_missing=0)
-    assert alarm(nothing_called) == ""
+    assert find_alarm(nothing_called) == ""
 
 
 def survey_of(mechanism, loss_rate):
@@ -136,10 +145,13 @@ def survey_of(mechanism, loss_rate):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         imputer.fit(world.observed_table)
-    observation, belief = imputer._observe(imputer._fitted_on), imputer._model.belief
+    observation, belief = (
+        imputer._fitted.observe(imputer._fitted.coded),
+        imputer._fitted.model.belief,
+    )
     folds = belief.evidence.judges(observation.values)
     rng = np.random.default_rng(0)
-    wrong = find_wrong_calls(observation, imputer._model.space, belief, folds, 0.5, rng)
+    wrong = find_wrong_calls(observation, imputer._fitted.model.space, belief, folds, 0.5, rng)
     kept = imputer.predict_mm(world.observed_table)[world.mm_columns]
     lost = (world.lost & ~world.meaningful)[world.mm_columns]
     return wrong, kept.to_numpy()[lost.to_numpy()].mean()
@@ -149,17 +161,19 @@ def share_kept(wrong):
     return np.average(wrong["false_calls"], weights=wrong["n_lost"])
 
 
+@pytest.mark.slow
 def test_independent_losses_are_kept_as_often_as_is_said():
     wrong, truth = survey_of("mcar", 0.2)
     assert share_kept(wrong) == pytest.approx(truth, abs=0.06)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mechanism", ["survey", "break-off"])
 def test_losses_that_come_together_are_recognised_and_that_is_said(mechanism):
     wrong, truth = survey_of(mechanism, 0.1)
     assert truth < 0.15
     assert share_kept(wrong) == pytest.approx(truth, abs=0.15)
-    assert not alarm(wrong)
+    assert not find_alarm(wrong)
 
 
 def test_cells_are_hidden_that_go_missing_with_lost_ones():
@@ -167,7 +181,7 @@ def test_cells_are_hidden_that_go_missing_with_lost_ones():
     lost = rng.random(4_000) < 0.2
     alone, beside = rng.random(4_000) < 0.3, lost & (rng.random(4_000) < 0.9)
     gaps = np.stack([lost, beside, alone], axis=1)
-    hidden = gone_together(gaps, np.zeros(4_000), 0, rng)
+    hidden = draw_lost_together(gaps, np.zeros(4_000), 0, rng)
     assert hidden.shape == ((~lost).sum(), 3)
     shown = gaps[~lost] | hidden
     assert shown[:, 1].mean() == pytest.approx(0.9, abs=0.03), "as often as beside lost cells"
@@ -178,9 +192,9 @@ def test_gaps_of_cells_that_are_meaningful_are_not_taken_for_company():
     rng = np.random.default_rng(0)
     meaningful, lost = rng.random(2_000) < 0.3, rng.random(2_000) < 0.1
     gaps = np.stack([meaningful | lost, meaningful], axis=1)
-    assert not gone_together(gaps, meaningful * 1.0, 0, rng)[:, 1].any()
+    assert not draw_lost_together(gaps, meaningful * 1.0, 0, rng)[:, 1].any()
     never = np.zeros(2_000, dtype=bool)
-    assert not gone_together(np.stack([never, lost], axis=1), np.zeros(2_000), 0, rng).any()
+    assert not draw_lost_together(np.stack([never, lost], axis=1), np.zeros(2_000), 0, rng).any()
 
 
 def test_calls_are_made_again_under_other_assumptions(checked):
@@ -208,12 +222,13 @@ def test_calls_are_made_again_under_other_assumptions(checked):
 
 def test_it_reads_as_a_page(checked):
     page = str(checked[2])
-    assert "better than mean or mode in" in page
+    assert "better than the mean or mode in" in page
     assert "loss rate x 1.5" in page
     assert "hidden at random" in page
     assert "as if they had been lost together with the cells that go missing with them" in page
 
 
+@pytest.mark.slow
 def test_the_same_state_hides_the_same_cells(checked):
     imputer, table, check = checked
     pd.testing.assert_frame_equal(imputer.self_check(table).wrong_calls, check.wrong_calls)
@@ -241,6 +256,7 @@ def test_large_tables_are_checked_by_a_sample_and_it_is_said(checked, monkeypatc
     assert check.values["n_cells"].sum() < 100
 
 
+@pytest.mark.slow
 def test_evidence_is_learnt_anew_once_and_not_for_draws(checked, monkeypatch):
     imputer, table, _ = checked
     learnt = []
@@ -256,19 +272,20 @@ def test_evidence_is_learnt_anew_once_and_not_for_draws(checked, monkeypatch):
     monkeypatch.setattr("diffjoint.detectors.evidence.learn_in_turn", never)
     assert isinstance(imputer.self_check(table), SelfCheck)
     assert len(learnt) == 1
-    assert learnt[0] != imputer._model.seed
+    assert learnt[0] != imputer._fitted.model.seed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("known", [None, "labels"])
 def test_another_loss_rate_says_what_learning_anew_with_it_says(checked, known):
     imputer, table, _ = checked
-    observation = imputer._observe(imputer._open(table, known and labels_of(table), None))
-    space, seed = imputer._model.space, imputer._model.seed
+    observation = imputer._fitted.observe(imputer._open(Given(table, known and labels_of(table))))
+    space, seed = imputer._fitted.model.space, imputer._fitted.model.seed
     rates = {space.mm[0]: 0.2}
-    plain = learn_evidence(observation, space, None, seed, Silence())
+    plain = learn_evidence(observation, space, None, seed, NoProgress())
     folds = plain.evidence.judges(observation.values)
     moved = plain.at_loss_rate(observation, rates, folds).probability(observation)
-    anew = learn_evidence(observation, space, rates, seed, Silence()).probability(observation)
+    anew = learn_evidence(observation, space, rates, seed, NoProgress()).probability(observation)
     np.testing.assert_allclose(moved, anew)
     assert (moved != plain.probability(observation)).any()
 
@@ -279,6 +296,7 @@ def labels_of(table):
     return pd.DataFrame({"spouse": empty & (np.arange(len(table)) % 2 == 0)})
 
 
+@pytest.mark.slow
 def test_a_sample_is_called_as_the_whole_table_is(monkeypatch):
     rng = np.random.default_rng(0)
     gate = rng.random(400) < 0.5  # few distinct rows, so that most are repeats of others
@@ -296,10 +314,10 @@ def test_a_sample_is_called_as_the_whole_table_is(monkeypatch):
     monkeypatch.setattr(self_check, "_changes", changes)
     imputer.self_check(table)
     sample, likely = asked[0]
-    whole = imputer._observe(imputer._fitted_on)
+    whole = imputer._fitted.observe(imputer._fitted.coded)
     place = {key: i for i, key in enumerate(whole.keys.tolist())}
     rows = [place[key] for key in sample.keys.tolist()]
-    np.testing.assert_array_equal(likely, imputer._model.belief.probability(whole)[rows])
+    np.testing.assert_array_equal(likely, imputer._fitted.model.belief.probability(whole)[rows])
 
 
 def test_a_column_of_noise_is_not_better_than_its_mean(checked):
@@ -316,7 +334,7 @@ def test_the_verdict_names_columns_not_to_be_trusted(checked):
     assert "; not in " in values
     assert "noise" in values
     assert "do not trust" in values
-    assert missing.startswith("P(missing), which calls rest on, is calibrated")
+    assert missing.startswith("P(missing), on which calls are based, is calibrated")
     assert calls.startswith("Calls are")
     verdicts = checked[2].verdicts
     assert all(verdict in str(checked[2]) for verdict in verdicts)
@@ -330,16 +348,17 @@ def test_verdicts_follow_the_numbers(checked):
     assert "Calls are steady: at most 0%" in str(still)
     for change, words in (
         ("loss rate x 0.5", "Calls are steady: at most 0%"),
-        ("loss rate x 0.5", "They rest on the loss rate: 40% would change with loss rate x 0.5."),
-        ("loss rate x 1.25", "Calls are not steady: 40% change with loss rate x 1.25. Find out"),
+        ("loss rate x 0.5", "They depend on the loss rate: 40% would change with loss rate x 0.5."),
+        ("loss rate x 1.25", "Calls are not steady: 40% change with loss rate x 1.25. If you know"),
         ("another seed", "40% change with another seed. Look at the cells to review"),
     ):
         flipped = np.where(check.calls["change"] == change, 0.4, 0.0)
         assert words in str(replace(check, calls=check.calls.assign(flipped=flipped)))
-    assert "better than mean or mode in 6 of 6 columns." in str(
+    assert "better than the mean or mode in 6 of 6 columns." in str(
         replace(check, values=check.values.assign(is_better=True, n_cells=50))
     )
-    assert "too few could be hidden" in str(replace(check, values=check.values.assign(n_cells=3)))
+    few = str(replace(check, values=check.values.assign(n_cells=3)))
+    assert "Too few observed cells could be hidden" in few
 
 
 def test_columns_in_which_nothing_is_missing_are_not_called_untrustworthy(checked):
@@ -348,26 +367,26 @@ def test_columns_in_which_nothing_is_missing_are_not_called_untrustworthy(checke
     assert (check.values["n_missing"] == table.isna().sum().to_numpy()).all()
     values = check.values.assign(is_better=False, n_cells=[50, 50, 50, 50, 3, 3])
     open_ones = values["column"].isin(["noise", "sign"])
-    told = on_values(values.assign(n_missing=np.where(open_ones, 9, 0)))
+    told = describe_values(values.assign(n_missing=np.where(open_ones, 9, 0)))
     assert told == (
-        "Hidden cells, filled again: better than mean or mode in 0 of 1 columns with missing "
-        "cells; not in noise: do not trust its values. Too few cells could be hidden to tell in "
-        "sign."
+        "Observed cells that were hidden and filled in again came out better than the mean or mode "
+        "in 0 of 1 columns with missing cells; not in noise: do not trust its values. Too few "
+        "cells could be hidden to tell in sign."
     )
     nothing = imputer.self_check(table[whole])
     assert nothing.verdicts[:2] == (
-        "No cell may be meaningful, so that no call can be wrong.",
-        "No cell is missing, so that no value was filled in.",
+        "No missing cell can be meaningful, so no call can be wrong.",
+        "No cell is missing, so no value was filled in.",
     )
 
 
 def test_names_with_commas_are_told_apart():
     frame = pd.DataFrame({"column": ["a, b", "c"], "n_cells": 50, "is_better": False})
     frame["n_missing"] = 5
-    assert on_values(frame).endswith('not in "a, b", c: do not trust their values.')
+    assert describe_values(frame).endswith('not in "a, b", c: do not trust their values.')
     off = pd.DataFrame({"column": ["a, b"], "calibration_error": 0.3, "by_chance": 0.0})
-    assert '""' not in on_missing(off)
-    assert '(worst: "a, b", 40 of 100)' in on_wrong_calls(
+    assert '""' not in describe_calibration(off)
+    assert '(worst: "a, b", 40 of 100)' in describe_wrong_calls(
         wrong_of(column=["a, b", "c"], false_calls=[0.4, 0.0])
     )
 
@@ -391,6 +410,7 @@ def test_a_column_that_is_empty_in_new_rows_is_not_scored(checked):
     assert not scores.loc[["sign", "noise"], "is_better"].any()
 
 
+@pytest.mark.slow
 def test_a_wrapped_imputer_is_checked_where_a_level_is_never_seen(monkeypatch):
     table = table_of(400)
     table["rare"] = np.where(np.arange(400) == 7, "once", None)
@@ -409,7 +429,7 @@ def test_a_column_without_any_error_is_to_be_trusted():
     assert not self_check._is_better(right[:5], right[:5]), "too few to tell"
 
 
-class Counted(Silence):
+class Counted(NoProgress):
     """Units that were said to come, and those that came."""
 
     total = done = 0.0
@@ -421,10 +441,11 @@ class Counted(Silence):
         self.done += units
 
 
+@pytest.mark.slow
 def test_the_work_of_a_check_is_as_much_as_was_said(checked):
     imputer, _, _ = checked
-    counted, observation = Counted(), imputer._observe(imputer._fitted_on)
-    self_check.check_table(observation, imputer._model, None, 0, counted)
+    counted, observation = Counted(), imputer._fitted.observe(imputer._fitted.coded)
+    self_check.check_table(observation, imputer._fitted.model, None, 0, counted)
     assert counted.done == pytest.approx(counted.total)
 
 
@@ -438,7 +459,7 @@ def test_a_check_is_plain_data(checked):
 
 def test_the_papers_sampler_is_refused_in_words(checked):
     table = checked[1][["x", "noise"]]
-    imputer = SelectiveImputer([], **{**TINY_INPAINT, "n_iterations": 1}).fit(table)
+    imputer = new_imputer([], **{**TINY_INPAINT, "n_iterations": 1}).fit(table)
     with pytest.raises(InputError, match="sampler='inpaint'"):
         imputer.self_check(table)
 

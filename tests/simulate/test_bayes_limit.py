@@ -15,6 +15,7 @@ WORLDS = [("mcar", 0.1), ("mcar", 0.4), ("mar", 0.3), ("mnar", 0.2), ("mnar", 0.
 WORLDS += [(name, 0.3) for name in LIFE]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("mechanism", "rate"), WORLDS)
 @pytest.mark.parametrize("seed", [0, 2])
 def test_posteriors_are_calibrated(mechanism, rate, seed):
@@ -32,6 +33,7 @@ def test_posteriors_are_calibrated(mechanism, rate, seed):
                 assert truly[band].mean() == pytest.approx(p[band].mean(), abs=noise)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("mechanism", "rate"), WORLDS)
 def test_levels_and_means_are_calibrated(mechanism, rate):
     world = bayesian_network(0, 60_000, mechanism=mechanism, loss_rate=rate, seed=1)
@@ -48,6 +50,7 @@ def test_levels_and_means_are_calibrated(mechanism, rate):
         assert error.mean() == pytest.approx(0.0, abs=4 * 5 / np.sqrt(lost.sum()))
 
 
+@pytest.mark.slow
 def test_a_row_by_hand():
     """Only C1 is missing, nothing else tells of it but C2: Bayes' rule in one line."""
     world = bayesian_network(0, 4_000, loss_rate=0.1)
@@ -84,6 +87,7 @@ def test_a_gap_in_a_row_that_went_on_is_meaningful():
     assert posterior.loc[went_on, "C1"].to_numpy() == pytest.approx(1.0)
 
 
+@pytest.mark.slow
 def test_own_rates_agree_with_independent_losses():
     """Rates of their own are losses without drivers: both ways to the posterior meet."""
     world = bayesian_network(0, 3_000, mechanism="own-rates", loss_rate=0.3)
@@ -98,6 +102,7 @@ def test_own_rates_agree_with_independent_losses():
         np.testing.assert_allclose(found.level[name], table, atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mechanism", LIFE)
 def test_the_posterior_is_the_frequency_in_every_discrete_context(mechanism):
     """Rows that miss both numbers look alike if D1, D2 and D3 do: count the meaningful ones."""
@@ -125,6 +130,7 @@ def test_d3_is_meaningful_where_d2_says_so():
     assert (posterior.meaningful.loc[silent, "D3"] > 1 - 1e-9).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rate", "accuracy", "f1"),
     [(0.1, 93.7, 92.9), (0.2, 89.0, 84.9), (0.3, 84.7, 79.9), (0.4, 79.5, 74.2)],
@@ -137,6 +143,7 @@ def test_the_limit_under_mcar(rate, accuracy, f1):
     assert 100 * mm_scores(world, posterior.calls)["f1"] == pytest.approx(f1, abs=0.7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mechanism", ["mcar", "mnar"])
 def test_no_other_decision_beats_the_limit(mechanism):
     world = bayesian_network(0, 60_000, mechanism=mechanism, loss_rate=0.3, seed=3)
@@ -156,6 +163,7 @@ def test_other_worlds_have_no_known_limit():
         bayes_posterior(household_survey(50))
 
 
+@pytest.mark.slow
 def test_the_limit_of_accuracy_is_the_likeliest_state():
     """NA is kept where it is likelier than every value, not where it is likelier than all."""
     world = bayesian_network(0, 100_000, loss_rate=0.4)
@@ -167,6 +175,7 @@ def test_the_limit_of_accuracy_is_the_likeliest_state():
     assert token_accuracy(world, posterior.completed) > token_accuracy(world, halved)
 
 
+@pytest.mark.slow
 def test_calls_for_f1_have_the_higher_f1():
     world = bayesian_network(0, 60_000, mechanism="mnar", loss_rate=0.4, seed=0)
     posterior = bayes_posterior(world)

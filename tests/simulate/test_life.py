@@ -171,7 +171,7 @@ def test_a_survey_says_all_that_drives_it():
 @pytest.mark.parametrize(
     ("name", "n_columns", "rate", "words"),
     [
-        ("break-off", 5, 0.8, "loss_rate 0.8 is too high for 'break-off' on 5 columns"),
+        ("break-off", 5, 0.8, "A loss rate of 0.8 is too high for 'break-off' on 5 columns"),
         ("break-off", 1, 0.1, "'break-off' needs at least two columns"),
         ("blocks", 1, 0.1, "'blocks' needs at least two columns"),
         ("survey", 5, 1.0, "loss_rate must lie between 0 and 1"),

@@ -15,6 +15,7 @@ def truth():
     return table.mask(rng.random(table.shape) < 0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["mcar", "mar", "mnar"])
 @pytest.mark.parametrize("rate", [0.1, 0.2, 0.3, 0.4])
 def test_the_realised_rate_is_the_asked_rate(truth, name, rate):
@@ -55,7 +56,7 @@ def test_mnar_loses_its_drivers_completely_at_random(truth):
 
 def test_a_meaningfully_missing_driver_counts_as_its_mean(truth):
     mechanism = make_mechanism("mar", truth, 0.2, np.random.default_rng(0))
-    driving = [mechanism.centre, np.full(len(mechanism.drivers), np.nan)]
+    driving = [mechanism.mean, np.full(len(mechanism.drivers), np.nan)]
     np.testing.assert_allclose(*(mechanism.logit(row[None]) for row in driving))
 
 
@@ -78,7 +79,7 @@ def test_train_and_test_rows_share_one_mechanism():
         ("random", 0.1, "mechanism must be one of 'mcar', .*'propensity', 'survey'; got 'random'"),
         ("mcar", 0.0, "loss_rate must lie between 0 and 1"),
         ("mcar", 1.0, "loss_rate must lie between 0 and 1"),
-        ("mar", 0.95, "loss_rate 0.95 is too high for MAR"),
+        ("mar", 0.95, "A loss rate of 0.95 is too high for MAR"),
     ],
 )
 def test_what_cannot_be_is_refused(truth, name, rate, words):

@@ -48,6 +48,7 @@ SHAPES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", READ)
 def test_a_real_table_becomes_a_world(name, read):
     world = read(name, seed=3)
@@ -62,6 +63,7 @@ def test_a_real_table_becomes_a_world(name, read):
     assert mm_scores(world, world.meaningful)["f1"] == 1.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in READ if not WORLDS[name].own_losses])
 @pytest.mark.parametrize("mechanism", ["mcar", "mar", "mnar"])
 def test_losses_come_at_the_rate_asked_for(name, mechanism, read):
@@ -107,6 +109,7 @@ def test_thyroid_traps(read):
     assert (world.lost["sex"].sum(), world.lost["age"].sum()) == (110, 1)
 
 
+@pytest.mark.slow
 def test_the_census_keeps_only_the_rows_with_right_labels(read):
     world = read("kdd-census-1994", mechanism=None)
     assert world.meaningful["same_house_a_year_ago"].sum() == 723

@@ -85,7 +85,7 @@ def filled(native):
     assert gaps.tolist() == GAPS
     assert np.isnan(codes[gaps, 0]).all()
     column = fill_column(table.column(0), schema.columns[0], gaps, codes[[0] * len(gaps), 0])
-    return table.rebuilt({0: column})
+    return table.replace_columns({0: column})
 
 
 @pytest.mark.parametrize("name", PANDAS)
@@ -136,8 +136,8 @@ def test_integer_column_labels_come_back():
     frame = pd.DataFrame({7: [1.5, None, 2.0], 3: ["a", "b", None]})
     table = open_table(frame)
     assert (table.position(3), table.position("3"), table.position(4)) == (1, 1, None)
-    assert list(table.rebuilt({}).columns) == [7, 3]
-    assert list(table.like(np.zeros((3, 2))).columns) == [7, 3]
+    assert list(table.replace_columns({}).columns) == [7, 3]
+    assert list(table.wrap(np.zeros((3, 2))).columns) == [7, 3]
 
 
 def test_an_array_comes_back_as_an_array():
@@ -145,8 +145,8 @@ def test_an_array_comes_back_as_an_array():
     table = open_table(array)
     assert table.names == ["x0", "x1"]
     assert table.position(1) == 1
-    np.testing.assert_array_equal(table.rebuilt({}), array)
-    assert table.rebuilt({}).dtype == np.float32
+    np.testing.assert_array_equal(table.replace_columns({}), array)
+    assert table.replace_columns({}).dtype == np.float32
 
 
 def test_a_level_that_the_dtype_lacks_is_added_at_its_end():

@@ -9,10 +9,10 @@ import polars as pl
 import pytest
 from sklearn.impute import KNNImputer
 
-from diffjoint import SelectiveImputer, find_mm_columns, inspect, load
+from diffjoint import find_mm_columns, inspect, load
 from diffjoint.cli import main
 from diffjoint.errors import DataWarning, InputError
-from tests.conftest import TINY, TINY_INPAINT
+from tests.conftest import TINY, TINY_INPAINT, new_imputer
 
 BOXES = [f"serves {dish}" for dish in ("sprouts", "squash", "beans", "corn", "peas", "rolls")]
 BOXES += ["works", "consent"]
@@ -51,14 +51,14 @@ def with_pool(table, n_observed=13):
 
 
 def imputer(**params):
-    return SelectiveImputer(**{**TINY, "mm_columns": MM, "random_state": 0, **params})
+    return new_imputer(**{**TINY, "mm_columns": MM, "random_state": 0, **params})
 
 
 def fitted(table, **params):
     """A fitted imputer, and what it warned of."""
-    with pytest.warns(DataWarning) as told:
+    with pytest.warns(DataWarning) as warned:
         model = imputer(**params).fit(table)
-    return model, [str(warning.message) for warning in told]
+    return model, [str(warning.message) for warning in warned]
 
 
 @pytest.fixture(scope="module")
@@ -78,6 +78,7 @@ def kinds_of(model):
 # Checkboxes
 
 
+@pytest.mark.slow
 def test_no_box_is_ticked_that_was_not(survey, model):
     table, _, _ = survey
     result = model.impute(table)
@@ -98,9 +99,10 @@ def test_empty_boxes_tell_no_loss_rate(survey, model):
     assert model.explain(table)["loss_rate"].mean() == pytest.approx(rate, abs=0.04)
 
 
+@pytest.mark.slow
 def test_the_warning_names_them_and_stays_with_the_model(survey, tmp_path):
-    model, told = fitted(survey[0])
-    (doubt,) = [text for text in told if "checkboxes do" in text]
+    model, warned = fitted(survey[0])
+    (doubt,) = [text for text in warned if "checkboxes do" in text]
     assert all(repr(box) in doubt for box in BOXES)
     assert doubt in model.doubts_
     assert doubt in model.report(survey[0]).summary.doubts
@@ -110,10 +112,11 @@ def test_the_warning_names_them_and_stays_with_the_model(survey, tmp_path):
     pd.testing.assert_frame_equal(read.transform(survey[0]), model.transform(survey[0]))
 
 
+@pytest.mark.slow
 def test_each_remedy_of_the_warning_changes_the_answer(survey):
     table, _, _ = survey
-    _, told = fitted(table)
-    doubt = next(text for text in told if "checkboxes do" in text)
+    _, warned = fitted(table)
+    doubt = next(text for text in warned if "checkboxes do" in text)
     kinds = re.search(r"column_kinds=(\{.*?\})", doubt)[1]
     one, told_of_one = fitted(table, column_kinds=eval(kinds))
     after = one.transform(table)
@@ -126,6 +129,7 @@ def test_each_remedy_of_the_warning_changes_the_answer(survey):
     assert not any("checkboxes do" in text for text in told_of_all)
 
 
+@pytest.mark.slow
 def test_a_kind_says_that_it_is_meant(survey):
     table, _, _ = survey
     meant = imputer(column_kinds=dict.fromkeys(BOXES, "checkbox"), checkboxes="fill").fit(table)
@@ -142,6 +146,7 @@ def test_a_kind_that_cannot_be_is_refused(survey):
         imputer(checkboxes="drop").fit(survey[0])
 
 
+@pytest.mark.slow
 def test_a_column_that_is_named_is_judged(survey):
     table, _, _ = survey
     model, _ = fitted(table, mm_columns=[*MM, "works"])
@@ -181,6 +186,7 @@ def test_new_rows_are_read_as_fit_understood_them(survey, model):
         model.set_params(unseen="error")
 
 
+@pytest.mark.slow
 def test_draws_leave_boxes_alone(survey, model):
     table, _, _ = survey
     for drawn in model.sample(table.iloc[:50], 2):
@@ -206,6 +212,7 @@ def test_joint_false_imputes_everything(survey):
     assert model.transform(with_pool(survey[0])).notna().all(axis=None)
 
 
+@pytest.mark.slow
 def test_a_box_says_something_of_other_cells():
     """Who is not ticked as a driver has nothing to say of a car."""
     rng = np.random.default_rng(0)
@@ -231,6 +238,7 @@ def test_a_box_says_something_of_other_cells():
         model.explain(table, (int(np.flatnonzero(~drives)[0]), "drives"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rule", "ticked"),
     [
@@ -269,6 +277,7 @@ def test_a_box_that_was_lost_is_filled_where_a_tick_is_expected():
     assert (after[20:].notna() == eats[20:]).all()
 
 
+@pytest.mark.slow
 def test_boxes_can_come_out_in_words(survey):
     table, _, _ = survey
     model, _ = fitted(table, mm_output="category", mm_label="No", mm_fill={"works": 0})
@@ -279,16 +288,18 @@ def test_boxes_can_come_out_in_words(survey):
     assert (after["consent_meaningful"] == table["consent"].isna()).all()
 
 
+@pytest.mark.slow
 def test_auto_does_not_judge_boxes(survey):
     found = {record["column"]: record for record in find_mm_columns(survey[0])}
     assert {found[box]["reason"] for box in BOXES} == {"a checkbox: empty is not ticked"}
     assert found["works"]["missing_rate"] == survey[0]["works"].isna().mean()
     assert [name for name, record in found.items() if record["is_named"]] == MM
-    model, told = fitted(survey[0], mm_columns="auto")
+    model, warned = fitted(survey[0], mm_columns="auto")
     assert model.mm_columns_ == MM
-    assert not any("could not judge" in text for text in told)
+    assert not any("could not judge" in text for text in warned)
 
 
+@pytest.mark.slow
 def test_polars_and_arrays_have_boxes_too(survey):
     table = pl.from_pandas(survey[0])
     model, _ = fitted(table)
@@ -302,12 +313,13 @@ def test_polars_and_arrays_have_boxes_too(survey):
 # Columns with hardly a value
 
 
+@pytest.mark.slow
 def test_a_column_with_hardly_a_value_is_kept_and_said(survey):
     table, lost, unmarried = survey
     table = with_pool(table)
-    model, told = fitted(table)
+    model, warned = fitted(table)
     assert kinds_of(model)["pool"] == "pass-through"
-    (doubt,) = [text for text in told if "too few observed" in text]
+    (doubt,) = [text for text in warned if "too few observed" in text]
     assert doubt.startswith("'pool' (13) has too few observed cells")
     assert doubt in model.doubts_
     pd.testing.assert_series_equal(model.transform(table)["pool"], table["pool"])
@@ -316,25 +328,28 @@ def test_a_column_with_hardly_a_value_is_kept_and_said(survey):
     assert calls[lost].mean() < 0.3
 
 
+@pytest.mark.slow
 def test_each_remedy_for_it_changes_the_answer(survey):
     table = with_pool(survey[0])
     doubt = next(text for text in fitted(table)[1] if "too few observed" in text)
     kinds = re.search(r"column_kinds=(\{.*?\})", doubt)[1]
-    filled, told = fitted(table, column_kinds=eval(kinds))
+    filled, warned = fitted(table, column_kinds=eval(kinds))
     assert filled.transform(table)["pool"].notna().all()
-    assert not any("too few observed" in text for text in told)
+    assert not any("too few observed" in text for text in warned)
     assert "name it in mm_columns" in doubt
-    judged, told = fitted(table, mm_columns=[*MM, "pool"])
+    judged, warned = fitted(table, mm_columns=[*MM, "pool"])
     assert judged.mm_columns_ == [*MM, "pool"]
-    assert not any("too few observed" in text for text in told)
+    assert not any("too few observed" in text for text in warned)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_observed", [19, 20])
 def test_twenty_values_are_enough(survey, n_observed):
     model, _ = fitted(with_pool(survey[0], n_observed))
     assert (kinds_of(model)["pool"] == "pass-through") == (n_observed < 20)
 
 
+@pytest.mark.slow
 def test_what_you_say_of_it_goes_first(survey):
     table = with_pool(survey[0])
     by_rule, _ = fitted(table, rules={"pool": "age > 30"})
@@ -349,21 +364,23 @@ def test_small_tables_are_filled_as_before():
     assert imputer(mm_columns=[]).fit_transform(table).notna().all(axis=None)
 
 
+@pytest.mark.slow
 def test_auto_carries_it_along(survey):
-    model, told = fitted(with_pool(survey[0]), mm_columns="auto")
+    model, warned = fitted(with_pool(survey[0]), mm_columns="auto")
     assert model.mm_columns_ == MM
-    assert not any("taken for lost" in text for text in told)
-    assert any("'pool' (13)" in text for text in told)
+    assert not any("taken for lost" in text for text in warned)
+    assert any("'pool' (13)" in text for text in warned)
 
 
 # A first look, and the command line
 
 
+@pytest.mark.slow
 def test_a_first_look_says_the_same(survey):
     table = with_pool(survey[0])
-    _, told = fitted(table)
+    _, warned = fitted(table)
     found = inspect(table)
-    assert set(found.doubts) <= set(told)
+    assert set(found.doubts) <= set(warned)
     assert len(found.doubts) == 2
     columns = {column.name: column for column in found.columns}
     assert {columns[box].kind for box in BOXES} == {"checkbox"}
@@ -378,7 +395,8 @@ def run(*arguments):
     return end.value.code
 
 
-@pytest.mark.filterwarnings("always::diffjoint.errors.UntypicalWarning")
+@pytest.mark.slow
+@pytest.mark.filterwarnings("always::diffjoint.errors.DataWarning")
 def test_the_command_that_inspect_suggests_keeps_them(survey, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "200")
@@ -392,17 +410,17 @@ def test_the_command_that_inspect_suggests_keeps_them(survey, tmp_path, capsys, 
     settings = [part for name, value in TINY.items() for part in ("--set", f"{name}={value}")]
     arguments = [*command.split()[1:], *settings]
     assert run(*arguments, "--model-out", "model") == 0
-    told = " ".join(capsys.readouterr().err.split())
+    warned = " ".join(capsys.readouterr().err.split())
     assert run(*arguments, "--checkboxes", "drop") == 2
     assert "--checkboxes must be one of" in capsys.readouterr().err
     n_unticked = survey[0][BOXES].isna().sum().sum()
-    assert f"kept as NA ({n_unticked:,} of these not ticked)" in told
-    assert "387 left in columns carried along" in told
-    assert told.count("one value or nothing, as checkboxes do") == 1
+    assert f"kept as NA ({n_unticked:,} of these not ticked)" in warned
+    assert "387 left in columns carried along" in warned
+    assert warned.count("one value or nothing, as checkboxes do") == 1
     before, after = pd.read_csv("survey.csv", dtype=str), pd.read_csv("survey_completed.csv", dtype=str)  # fmt: skip
     kept = [*BOXES, "pool"]
     pd.testing.assert_frame_equal(before[kept], after[kept])
-    assert "taken for not ticked, and kept" in (tmp_path / "survey_report.html").read_text()
+    assert "treated as not ticked, and kept" in (tmp_path / "survey_report.html").read_text()
     assert run("transform", "model", "survey.csv", "again.csv") == 0
     pd.testing.assert_frame_equal(pd.read_csv("again.csv", dtype=str), after)
     assert "--checkboxes fill" in " ".join(capsys.readouterr().err.split())
@@ -410,6 +428,7 @@ def test_the_command_that_inspect_suggests_keeps_them(survey, tmp_path, capsys, 
     assert pd.read_csv("survey_completed.csv")[kept].notna().all(axis=None)
 
 
+@pytest.mark.slow
 def test_a_self_check_hides_no_box(survey, model):
     check = model.self_check(survey[0])
     assert check.values["column"].tolist() == ["age", "income", "married", "spouse_age"]

@@ -6,10 +6,10 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from diffjoint import SelectiveImputer, find_mm_columns, load
+from diffjoint import find_mm_columns, load
 from diffjoint.errors import DataWarning
-from diffjoint.table import doubts_on_carried, infer_schema, open_table
-from tests.conftest import FEW_CELLS, NO_OTHER_LOSSES, TINY
+from diffjoint.table import infer_schema, open_table, pass_through_doubts
+from tests.conftest import FEW_CELLS, NO_OTHER_LOSSES, TINY, new_imputer
 
 N = 60
 RNG = np.random.default_rng(0)
@@ -23,22 +23,22 @@ def table(**columns):
 
 
 def imputer(**params):
-    return SelectiveImputer(**{**TINY, "mm_columns": [], "random_state": 0, **params})
+    return new_imputer(**{**TINY, "mm_columns": [], "random_state": 0, **params})
 
 
 def doubts(frame, kinds=None):
     opened = open_table(frame)
-    return doubts_on_carried(opened, infer_schema(opened, kinds), kinds)
+    return pass_through_doubts(opened, infer_schema(opened, kinds), kinds)
 
 
 @pytest.mark.parametrize("n_empty", [2, 12])
 def test_what_to_type_names_every_column_without_a_value(n_empty):
     frame = table(**{f"void{i}": None for i in range(n_empty)})
     schema = infer_schema(open_table(frame))
-    (doubt,) = doubts_on_carried(open_table(frame), schema)
+    (doubt,) = pass_through_doubts(open_table(frame), schema)
     assert "as they are. Drop them" in doubt
     assert doubt.count(": 'pass-through'") == min(n_empty, 10)
-    assert ("..." in doubt) == ("and 2 more" in doubt) == (n_empty > 10)
+    assert ("and so on" in doubt) == ("and 2 more" in doubt) == (n_empty > 10)
 
 
 @pytest.mark.parametrize(
@@ -54,9 +54,9 @@ def test_what_to_type_names_every_column_without_a_value(n_empty):
 )
 def test_a_column_without_a_value_is_carried_along_with_a_word(empty):
     frame = table(void=empty)
-    with pytest.warns(DataWarning, match="No cell of 'void' holds a value") as told:
+    with pytest.warns(DataWarning, match="No cell of 'void' holds a value") as warned:
         fitted = imputer().fit(frame)
-    assert len(told) == 1
+    assert len(warned) == 1
     completed = fitted.transform(frame)
     pd.testing.assert_series_equal(completed["void"], frame["void"])
     assert completed["a"].notna().all()
@@ -104,9 +104,9 @@ def test_dates_as_objects_and_periods_are_named_with_what_to_do():
     months = pd.Series(pd.period_range("2020-01", periods=N, freq="M"))
     born = pd.Series([None, *DAYS[1:]], dtype=object)
     frame = table(month=months.mask(months.index < 3), born=born)
-    with pytest.warns(DataWarning, match="carried along and not filled") as told:
+    with pytest.warns(DataWarning, match="carried along and not filled") as warned:
         imputer().fit(frame)
-    words = [str(one.message) for one in told]
+    words = [str(one.message) for one in warned]
     assert len(words) == 2
     assert "X['month'] = X['month'].dt.to_timestamp()" in words[0]
     assert "X['born'] = pd.to_datetime(X['born'])" in words[1]
@@ -127,5 +127,5 @@ def test_what_was_asked_for_and_what_is_usual_gets_no_word():
 
 
 def test_many_columns_without_a_value_are_not_all_listed():
-    (told,) = doubts(table(**{f"v{i}": None for i in range(13)}))
-    assert "'v9' and 3 more" in told
+    (warned,) = doubts(table(**{f"v{i}": None for i in range(13)}))
+    assert "'v9' and 3 more" in warned

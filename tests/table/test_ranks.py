@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from diffjoint import SelectiveImputer
+from diffjoint import Diffusion, SelectiveImputer
 from diffjoint.table import code_table, decode, encode, infer_schema, open_table
 from diffjoint.table.ranks import from_scores, quantiles_of, to_scores
 
@@ -57,6 +57,7 @@ def test_encoding_by_rank_and_decoding_give_the_values_back(survey):
     np.testing.assert_allclose(back[there], values[there], rtol=1e-4)
 
 
+@pytest.mark.slow
 def test_drawn_incomes_are_none_or_like_those_observed():
     """Scaled numbers would be drawn below zero, and hardly ever exactly zero."""
     income = incomes(600)
@@ -65,7 +66,7 @@ def test_drawn_incomes_are_none_or_like_those_observed():
     rng = np.random.default_rng(2)
     table.loc[rng.random(600) < 0.3, "income"] = np.nan
     lost = table["income"].isna()
-    imputer = SelectiveImputer([], random_state=0, max_epochs=60).fit(table)
+    imputer = SelectiveImputer([], random_state=0, diffusion=Diffusion(max_epochs=60)).fit(table)
     draws = np.stack([drawn["income"][lost] for drawn in imputer.sample(table, 20)])
     observed = table["income"].dropna()
     assert draws.min() >= 0.0

@@ -79,7 +79,10 @@ def test_a_kind_can_be_overridden():
 @pytest.mark.parametrize(
     ("kinds", "words"),
     [
-        ({"z": "integer"}, r"column_kinds names 'z', which is not a column of X \(a, b, c\)"),
+        (
+            {"z": "integer"},
+            r"column_kinds names 'z', which is not a column of the table \(a, b, c\)",
+        ),
         ({"a": "float"}, "must be one of 'continuous', 'integer', 'categorical'.*got 'float'"),
         ({"a": "integer"}, "says that 'a' is an integer column; it holds 0.5. Use 'continuous'"),
         ({"b": "continuous"}, "says that 'b' is continuous; its dtype is String"),

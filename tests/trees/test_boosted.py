@@ -1,18 +1,13 @@
-from threading import get_ident
-from time import sleep
-
 import numpy as np
 import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from diffjoint.trees import (
-    MANY_ROWS,
     constant,
     grow,
     mean_of,
     pack_trees,
-    side_by_side,
     unpack_trees,
 )
 from diffjoint.trees.boosted import BLOCK, MOST_LEAVES, n_bins_for
@@ -151,36 +146,3 @@ def test_few_rows_are_learnt_by_one_thread_and_the_others_given_back():
         grow(learner, features, features[:, 0], np.zeros(2, int), np.arange(2))
         assert open_mp_threads() == {2}
     assert seen == [{1}]
-
-
-@pytest.mark.parametrize("n_rows", [10, MANY_ROWS])
-def test_side_by_side_keeps_the_order(n_rows):
-    waits = {0: 0.05, 1: 0.0, 2: 0.01}
-
-    def slowly(item):
-        sleep(waits[item])
-        return item
-
-    with threadpool_limits(3, "openmp"):
-        assert list(side_by_side(slowly, waits, n_rows)) == [0, 1, 2]
-
-
-def test_side_by_side_takes_as_many_threads_as_it_may():
-    def worker(item):
-        nested = side_by_side(lambda inner: get_ident(), range(2), MANY_ROWS)
-        return get_ident(), *nested
-
-    with threadpool_limits(2, "openmp"):
-        many = list(side_by_side(worker, range(4), MANY_ROWS))
-    assert get_ident() not in {threads[0] for threads in many}
-    assert all(len(set(threads)) == 1 for threads in many)
-    with threadpool_limits(1, "openmp"):
-        assert list(side_by_side(worker, range(2), MANY_ROWS)) == [(get_ident(),) * 3] * 2
-
-
-def test_side_by_side_says_what_went_wrong():
-    def fail(item):
-        raise ValueError("no such leaf")
-
-    with threadpool_limits(2, "openmp"), pytest.raises(ValueError, match="no such leaf"):
-        list(side_by_side(fail, range(2), MANY_ROWS))

@@ -1,18 +1,20 @@
-"""Which columns a model sees, in tables in which it is known which say something."""
+"""Which columns a model sees, in tables in which the associated columns are known."""
 
 import numpy as np
 import pytest
 
-from diffjoint.trees import WHAT_IT_HOLDS, WHO_IS_MISSING, open_screen
+from diffjoint.trees import MISSINGNESS_INPUTS, VALUE_INPUTS, open_screen
 from diffjoint.trees.screen import MOST_ROWS
 
 N_ROWS, N_COLUMNS, ANSWER, GATE = 1_500, 201, 7, 150
-MOST, MOST_ABOUT = WHO_IS_MISSING.together, WHAT_IT_HOLDS.together
-FEWEST, FEWEST_ABOUT = (most.together - most.gaps for most in (WHO_IS_MISSING, WHAT_IT_HOLDS))
+MOST, MOST_ABOUT = MISSINGNESS_INPUTS.total, VALUE_INPUTS.total
+FEWEST, FEWEST_ABOUT = (
+    most.total - most.missing_together for most in (MISSINGNESS_INPUTS, VALUE_INPUTS)
+)
 
 
 def noise(n_columns=N_COLUMNS, n_rows=N_ROWS, seed=0):
-    """Columns that say nothing; one cell in ten is lost."""
+    """Return columns of noise; one cell in ten is lost."""
     rng = np.random.default_rng(seed)
     values = rng.normal(size=(n_rows, n_columns))
     values[rng.random(values.shape) < 0.1] = np.nan
@@ -20,7 +22,7 @@ def noise(n_columns=N_COLUMNS, n_rows=N_ROWS, seed=0):
 
 
 def gated(skipped=(ANSWER,), seed=0):
-    """A gate of two levels among noise, by which some columns are skipped."""
+    """Return columns of noise, some of which are skipped by a gate of two levels."""
     values, n_levels, rng = noise(seed=seed)
     gate = rng.integers(0, 2, N_ROWS).astype(float)
     values[np.ix_(gate == 1, list(skipped))] = np.nan
@@ -29,8 +31,8 @@ def gated(skipped=(ANSWER,), seed=0):
 
 
 def seen_by(values, n_levels, column, with_gaps=True):
-    """Columns that a model of who is missing in a column sees."""
-    return open_screen(values, n_levels).missing_along(column, by_gaps=with_gaps)
+    """Return the columns that a model of which cells are missing in a column sees."""
+    return open_screen(values, n_levels).inputs_for_missingness(column, by_missingness=with_gaps)
 
 
 @pytest.mark.parametrize("with_gaps", [True, False])
@@ -41,12 +43,14 @@ def test_a_gate_among_two_hundred_columns_of_noise_is_found(with_gaps):
 
 
 def test_columns_that_are_skipped_together_do_not_crowd_out_their_gate():
-    """Each of sixty is told by any other of them; the gate alone says why."""
+    """Any of sixty columns predicts the others; the gate alone is the cause."""
     values, n_levels = gated(skipped=range(60))
     for column in (0, 30, 59):
         seen = seen_by(values, n_levels, column)
         assert GATE in seen
-        assert (seen < 60).sum() >= WHO_IS_MISSING.gaps, "those that are missing along with it, too"
+        assert (seen < 60).sum() >= MISSINGNESS_INPUTS.missing_together, (
+            "those that are missing along with it, too"
+        )
 
 
 def test_columns_that_are_lost_together_do_not_crowd_out_a_gate():
@@ -57,7 +61,7 @@ def test_columns_that_are_lost_together_do_not_crowd_out_a_gate():
 
 
 def test_a_column_that_is_missing_along_with_another_is_seen_for_it():
-    """No value tells who is missing; a gap elsewhere does."""
+    """No value is associated with which cells are missing; a missing cell elsewhere is."""
     values, n_levels, rng = noise()
     values[np.ix_(rng.random(N_ROWS) < 0.3, [ANSWER, 90])] = np.nan
     assert 90 in seen_by(values, n_levels, ANSWER)
@@ -71,21 +75,25 @@ def test_columns_in_another_order_are_seen_alike():
     turned, levels = values[:, order], n_levels[order]
     seen = seen_by(values, n_levels, ANSWER)
     assert sorted(order[seen_by(turned, levels, place[ANSWER])]) == seen.tolist()
-    about = open_screen(values, n_levels).about(ANSWER)
-    assert sorted(order[open_screen(turned, levels).about(place[ANSWER])]) == about.tolist()
+    about = open_screen(values, n_levels).inputs_for_values(ANSWER)
+    assert (
+        sorted(order[open_screen(turned, levels).inputs_for_values(place[ANSWER])])
+        == about.tolist()
+    )
 
 
+@pytest.mark.slow
 def test_a_column_is_never_its_own_input():
     values, n_levels = gated(skipped=range(60))
     screen = open_screen(values, n_levels)
     for j in range(N_COLUMNS):
-        assert j not in screen.missing_along(j)
-        assert j not in screen.about(j)
+        assert j not in screen.inputs_for_missingness(j)
+        assert j not in screen.inputs_for_values(j)
 
 
 def test_inputs_are_places_in_ascending_order():
     values, n_levels = gated(skipped=range(60))
-    for seen in (seen_by(values, n_levels, 0), open_screen(values, n_levels).about(0)):
+    for seen in (seen_by(values, n_levels, 0), open_screen(values, n_levels).inputs_for_values(0)):
         assert seen.dtype == np.int64
         assert (np.diff(seen) > 0).all()
 
@@ -97,13 +105,13 @@ def test_models_of_narrow_tables_see_all_other_columns(n_columns):
     for j in (0, n_columns - 1):
         others = [k for k in range(n_columns) if k != j]
         assert seen_by(values, n_levels, j).tolist() == others
-        assert screen.about(j).tolist() == others
+        assert screen.inputs_for_values(j).tolist() == others
 
 
 def test_models_of_wider_tables_see_some():
     values, n_levels, _ = noise(MOST_ABOUT + 2)
     assert FEWEST <= len(seen_by(values, n_levels, 0)) <= MOST
-    assert FEWEST_ABOUT <= len(open_screen(values, n_levels).about(0)) <= MOST_ABOUT
+    assert FEWEST_ABOUT <= len(open_screen(values, n_levels).inputs_for_values(0)) <= MOST_ABOUT
 
 
 def test_columns_that_say_the_same_leave_room_for_one_that_says_another_thing():
@@ -112,7 +120,7 @@ def test_columns_that_say_the_same_leave_room_for_one_that_says_another_thing():
     copies = values[:, [100]] + 0.1 * rng.normal(size=(N_ROWS, 40))
     values[:, ANSWER] = 3 * values[:, 100] + values[:, 170] + rng.normal(size=N_ROWS)
     values[:, 20:60] = copies
-    assert 170 in open_screen(values, n_levels).about(ANSWER)
+    assert 170 in open_screen(values, n_levels).inputs_for_values(ANSWER)
 
 
 def test_columns_without_a_value_or_with_one_alone_do_no_harm():
@@ -123,21 +131,21 @@ def test_columns_without_a_value_or_with_one_alone_do_no_harm():
     assert GATE in seen_by(values, n_levels, ANSWER)
     screen = open_screen(values, n_levels)
     for j in (20, 25, 30, 40):
-        assert len(screen.about(j)) >= FEWEST_ABOUT
-        assert len(screen.missing_along(j)) >= FEWEST
+        assert len(screen.inputs_for_values(j)) >= FEWEST_ABOUT
+        assert len(screen.inputs_for_missingness(j)) >= FEWEST
 
 
 @pytest.mark.parametrize("n_levels_of_all", [0, 3])
 def test_a_table_without_a_value_can_be_looked_at(n_levels_of_all):
     screen = open_screen(np.full((30, 60), np.nan), np.full(60, n_levels_of_all))
-    assert len(screen.about(3)) >= FEWEST_ABOUT
+    assert len(screen.inputs_for_values(3)) >= FEWEST_ABOUT
 
 
 @pytest.mark.parametrize("n_rows", [0, 1, 2])
 def test_hardly_a_row_is_enough_to_be_looked_at(n_rows):
     values, n_levels, _ = noise(60, n_rows)
     assert len(seen_by(values, n_levels, 3)) >= FEWEST
-    assert len(open_screen(values, n_levels).about(3)) >= FEWEST_ABOUT
+    assert len(open_screen(values, n_levels).inputs_for_values(3)) >= FEWEST_ABOUT
 
 
 @pytest.mark.parametrize("unit", [1e-150, 1e-9, 1.0, 1e9, 1e150])
@@ -146,13 +154,13 @@ def test_a_number_is_told_by_what_it_goes_with_whatever_its_unit(unit):
     values, n_levels, rng = noise()
     values[:, ANSWER] = values[:, 100] + values[:, 170] ** 2 + rng.normal(size=N_ROWS)
     values[:, ANSWER] *= unit
-    assert {100, 170} <= set(open_screen(values, n_levels).about(ANSWER))
+    assert {100, 170} <= set(open_screen(values, n_levels).inputs_for_values(ANSWER))
 
 
 def test_an_offset_does_not_hide_what_a_number_goes_with():
     values, n_levels, rng = noise()
     values[:, ANSWER] = 1e6 + values[:, 100] + rng.normal(size=N_ROWS)
-    assert 100 in open_screen(values, n_levels).about(ANSWER)
+    assert 100 in open_screen(values, n_levels).inputs_for_values(ANSWER)
 
 
 @pytest.mark.parametrize("n_levels_of_it", [2, 3, 40])
@@ -165,7 +173,7 @@ def test_a_category_is_told_by_what_it_goes_with(n_levels_of_it):
     values[:, ANSWER], n_levels[ANSWER] = level, n_levels_of_it
     values[:, 170], n_levels[170] = other, 5
     values[rng.random(N_ROWS) < 0.2, ANSWER] = np.nan
-    assert {100, 170} <= set(open_screen(values, n_levels).about(ANSWER))
+    assert {100, 170} <= set(open_screen(values, n_levels).inputs_for_values(ANSWER))
 
 
 def test_a_gate_of_many_levels_is_found_by_its_common_ones():

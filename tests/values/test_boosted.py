@@ -2,14 +2,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from diffjoint import SelectiveImputer
-from diffjoint._progress import Silence
+from diffjoint import Diffusion, SelectiveImputer
+from diffjoint._progress import NoProgress
 from diffjoint.simulate import bayesian_network
-from diffjoint.state import JointSpace, Observation
-from diffjoint.state.row_keys import row_keys
+from diffjoint.state import JointSpace, Observation, row_keys
 from diffjoint.table import code_table, infer_schema, open_table
 from diffjoint.values.boosted import MOST_CLASSES, _classes, expectation_from, learn_values
-from tests.conftest import FLAT_COLUMNS, TINY
+from tests.conftest import FLAT_COLUMNS, TINY, new_imputer
 
 
 def opened(frame, **kinds):
@@ -22,7 +21,7 @@ def opened(frame, **kinds):
 
 def learn(frame, n_boosters=1, **kinds):
     space, observation = opened(frame, **kinds)
-    return learn_values(observation, space, n_boosters, 0, Silence()), observation
+    return learn_values(observation, space, n_boosters, 0, NoProgress()), observation
 
 
 def lines(n=2_000, seed=0):
@@ -39,7 +38,7 @@ def test_a_lost_number_gets_its_mean_and_the_spread_about_it():
     frame.loc[:399, "y"] = np.nan
     frame.loc[:399, "side"] = None
     expectation, observation = learn(frame)
-    values, uncertainty = expectation.of(observation)
+    values, uncertainty = expectation.predict(observation)
     x, gap = frame["x"].to_numpy()[:400], slice(400)
     inside = np.abs(x) < 1.5
     assert np.abs(values[gap, 1] - 3 * x)[inside].mean() < 0.4
@@ -55,7 +54,7 @@ def test_several_boosters_are_nearer_the_truth_than_one():
 
     def error(n_boosters):
         expectation, observation = learn(frame, n_boosters)
-        return np.abs(expectation.of(observation)[0][:300, 4] - mean[:300]).mean()
+        return np.abs(expectation.predict(observation)[0][:300, 4] - mean[:300]).mean()
 
     assert error(5) < 0.9 * error(1)
 
@@ -64,7 +63,7 @@ def test_a_lost_level_gets_the_likeliest_and_certainty_has_no_entropy():
     frame = lines()
     frame.loc[:399, "side"] = None
     expectation, observation = learn(frame)
-    values, entropy = expectation.of(observation)
+    values, entropy = expectation.predict(observation)
     truth = (lines()["y"].to_numpy()[:400] > 0).astype(float)
     assert (values[:400, 2] == truth).mean() > 0.97
     clear = np.abs(frame["y"].to_numpy()[:400]) > 1
@@ -75,7 +74,7 @@ def test_observed_cells_stay_and_are_certain():
     frame = lines()
     frame.loc[:99, "y"] = np.nan
     expectation, observation = learn(frame)
-    values, uncertainty = expectation.of(observation)
+    values, uncertainty = expectation.predict(observation)
     there = observation.observed
     np.testing.assert_array_equal(values[there], observation.values[there])
     assert (uncertainty[there] == 0).all()
@@ -86,7 +85,7 @@ def test_a_row_with_nothing_observed_gets_what_is_usual():
     frame = lines(400)
     frame.loc[0] = [np.nan, np.nan, None]
     expectation, observation = learn(frame)
-    values, _ = expectation.of(observation)
+    values, _ = expectation.predict(observation)
     assert np.isfinite(values[0]).all()
     assert abs(values[0, 0]) < 1
 
@@ -97,7 +96,7 @@ def test_a_handful_of_rows_is_enough_to_answer(n):
     frame.loc[0, "y"] = np.nan
     frame.loc[n - 1, "side"] = None
     expectation, observation = learn(frame, side="categorical", y="continuous", x="continuous")
-    values, uncertainty = expectation.of(observation)
+    values, uncertainty = expectation.predict(observation)
     assert np.isfinite(values).all()
     assert np.isfinite(uncertainty).all()
 
@@ -124,15 +123,18 @@ def test_arrays_hold_all_that_is_expected():
     frame.loc[:399, ["y", "side"]] = np.nan
     expectation, observation = learn(frame)
     again = expectation_from(expectation.arrays(), expectation.space)
-    for ours, theirs in zip(again.of(observation), expectation.of(observation), strict=True):
+    for ours, theirs in zip(
+        again.predict(observation), expectation.predict(observation), strict=True
+    ):
         np.testing.assert_array_equal(ours, theirs)
     assert expectation_from({}, expectation.space) is None
 
 
+@pytest.mark.slow
 @FLAT_COLUMNS
 def test_values_come_close_to_what_can_be_known_of_the_network():
     world = bayesian_network(6_000, 3_000, mechanism="mcar", loss_rate=0.3, seed=3)
-    imputer = SelectiveImputer(world.mm_columns, **TINY, random_state=0)
+    imputer = new_imputer(world.mm_columns, **TINY, random_state=0)
     test = world.test
     completed = imputer.fit(world.train.observed_table).transform(test.observed_table)
     lost = test.lost["C2"]
@@ -141,12 +143,13 @@ def test_values_come_close_to_what_can_be_known_of_the_network():
     assert np.sqrt((error**2).mean()) < 0.99 * np.sqrt((mean_error**2).mean())
 
 
+@pytest.mark.slow
 def test_draws_know_what_is_observed():
     """Amortised draws of y follow x, and spread as y does about it."""
     frame = lines(1_500)
     frame.loc[:299, "y"] = np.nan
     frame["side"] = "same"
-    imputer = SelectiveImputer([], max_epochs=25, random_state=0).fit(frame)
+    imputer = SelectiveImputer([], diffusion=Diffusion(max_epochs=25), random_state=0).fit(frame)
     draws = np.stack([t["y"].to_numpy()[:300] for t in imputer.sample(frame, 20)])
     x = frame["x"].to_numpy()[:300]
     assert np.corrcoef(draws.mean(axis=0), 3 * x)[0, 1] > 0.95
@@ -161,7 +164,7 @@ def test_levels_that_share_a_class_do_not_outweigh_a_frequent_one():
     frame = pd.DataFrame({"x": rng.normal(size=1_500), "level": level})
     frame.loc[:299, "level"] = None
     expectation, observation = learn(frame, level="categorical")
-    values, entropy = expectation.of(observation)
+    values, entropy = expectation.predict(observation)
     chosen = [expectation.space.schema.modelled[1].levels[int(v)] for v in values[:300, 1]]
     assert np.mean([name == "top" for name in chosen]) > 0.8
     assert entropy[:300, 1].mean() > 2.5
@@ -173,10 +176,11 @@ def test_noise_in_a_small_table_is_not_learnt():
     frame = pd.DataFrame(rng.normal(size=(150, 5)), columns=list("abcde"))
     frame.loc[:39, "a"] = np.nan
     expectation, observation = learn(frame)
-    values, _ = expectation.of(observation)
+    values, _ = expectation.predict(observation)
     assert np.abs(values[:40, 0] - np.nanmean(observation.values[:, 0])).mean() < 0.35
 
 
+@pytest.mark.slow
 def test_cells_that_are_missing_together_are_drawn_together():
     rng = np.random.default_rng(0)
     a = rng.normal(size=2_000)

@@ -8,10 +8,10 @@ from sklearn import clone
 from sklearn.experimental import enable_iterative_imputer  # noqa: F401
 from sklearn.impute import IterativeImputer, KNNImputer, SimpleImputer
 
-from diffjoint import SelectiveImputer, keep_na
+from diffjoint import Diffusion, SelectiveImputer, keep_na
 from diffjoint.errors import DataWarning, InputError
 from diffjoint.simulate import household_survey
-from tests.conftest import FEW_CELLS, TINY
+from tests.conftest import FEW_CELLS, TINY, new_imputer
 
 SEARCHED = ["spouse_age"]
 
@@ -27,8 +27,9 @@ def around_mean(table):
     return imputer.fit(table)
 
 
+@pytest.mark.slow
 def test_the_mask_is_ours_whoever_gives_the_values(table, around_mean):
-    own = SelectiveImputer(SEARCHED, **TINY, random_state=0).fit(table)
+    own = new_imputer(SEARCHED, **TINY, random_state=0).fit(table)
     pd.testing.assert_frame_equal(around_mean.predict_mm(table), own.predict_mm(table))
 
 
@@ -131,12 +132,12 @@ def test_draws_and_files_are_refused_in_words(table, around_mean, tmp_path):
 )
 def test_what_cannot_be_wrapped_is_refused_in_words(survey, params, words):
     with pytest.raises(InputError, match=words):
-        SelectiveImputer([], **params).fit(survey)
+        new_imputer([], **params).fit(survey)
 
 
 def test_settings_of_the_diffusion_model_are_said_to_be_idle(survey):
     with pytest.warns(DataWarning, match="max_epochs=3: set for diffjoint's own models"):
-        SelectiveImputer([], imputer=SimpleImputer(), max_epochs=3).fit(survey)
+        SelectiveImputer([], imputer=SimpleImputer(), diffusion=Diffusion(max_epochs=3)).fit(survey)
 
 
 # keep_na
@@ -152,6 +153,7 @@ def test_cells_come_from_the_other_tool_but_for_meaningful_ones(table, around_me
     pd.testing.assert_frame_equal(keep_na(table, filled, kept), out)
 
 
+@pytest.mark.slow
 def test_without_a_mask_cells_are_called_as_auto_does():
     table = household_survey(600).observed_table[["age", "married", "spouse_age"]]
     filled = SelectiveImputer([], imputer=SimpleImputer()).fit_transform(table)

@@ -1,1 +1,1 @@
-"""What comes after: answers from many drawn tables, meaningful cells put back."""
+"""After imputation: pool estimates, and put meaningful cells back into completed tables."""

@@ -1,7 +1,6 @@
-"""Meaningful cells put back after another tool has filled them."""
+"""Put meaningful cells back into a table that another tool has completed."""
 
 from typing import Any
-from warnings import warn
 
 import narwhals as nw
 import numpy as np
@@ -10,9 +9,10 @@ from numpy.typing import NDArray
 from sklearn.impute import SimpleImputer
 
 from diffjoint._types import Mask
-from diffjoint.errors import DataWarning, InputError
-from diffjoint.imputer import Imputation, SelectiveImputer
+from diffjoint.errors import InputError, warn_user
+from diffjoint.imputer import SelectiveImputer
 from diffjoint.knowledge.labels import open_flags
+from diffjoint.results.imputation import Imputation
 from diffjoint.table import (
     Table,
     cells_of,
@@ -24,27 +24,27 @@ from diffjoint.table import (
 )
 
 CLOSE = 1e-5
-"""Relative difference up to which an observed number counts as unchanged."""
+"""Largest relative difference at which an observed number counts as unchanged."""
 
 
 def keep_na(X: Any, completed: Any, meaningful: Any = None) -> Any:
-    """Take from a completed table what was lost, and keep what is meaningful as NA.
+    """Fill lost cells from a table completed by any tool, and keep meaningful cells as NA.
 
     Parameters
     ----------
     X : pandas or polars DataFrame, or array of shape (n_rows, n_columns)
-        The table before it was completed.
+        Table before it was completed.
     completed : table or array of the same rows and columns
-        The same after any other tool.
+        The same table after another tool has completed it.
     meaningful : bool table, Imputation or fitted SelectiveImputer, optional
-        Which cells to keep: True at meaningful ones, or who says so. None: columns are found and
-        cells called as ``SelectiveImputer("auto")`` does.
+        Cells to keep as NA: True where meaningful, or a result or imputer that says so. If not
+        given, columns are found and cells called as by ``SelectiveImputer("auto")``.
 
     Returns
     -------
     table
-        Of X's container, dtypes, index and column order. Observed cells are X's own. Numbers are
-        rounded where X's column holds whole numbers.
+        Same container, dtypes, index and column order as X. Observed cells are those of X. Numbers
+        are rounded where the column of X holds whole numbers.
 
     Examples
     --------
@@ -72,17 +72,15 @@ def keep_na(X: Any, completed: Any, meaningful: Any = None) -> Any:
             changed[name] = n_changed
     if changed:
         listed = ", ".join(f"{name} ({n:,})" for name, n in changed.items())
-        warn(
+        warn_user(
             f"Observed cells are not the same in completed: {listed}. X's own are kept. If the "
-            "tool scaled or recoded the table, undo that first.",
-            DataWarning,
-            stacklevel=2,
+            "tool scaled or recoded the table, undo that first."
         )
-    return table.rebuilt(columns)
+    return table.replace_columns(columns)
 
 
 def _kept(X: Any, table: Table, meaningful: Any) -> Mask:
-    """Which cells are meaningful, in the table's shape."""
+    """Return the meaningful cells as a mask of the table's shape."""
     if meaningful is None:
         meaningful = SelectiveImputer("auto", imputer=SimpleImputer(), random_state=0).fit(X)
     if isinstance(meaningful, SelectiveImputer):
@@ -93,18 +91,23 @@ def _kept(X: Any, table: Table, meaningful: Any) -> Mask:
 
 
 def _places(table: Table, other: Table) -> list[int]:
-    """Where each of X's columns stands in the completed table: by name, or in an array by place."""
+    """Return the position of each column of X in the completed table, matched by name.
+
+    The columns of arrays are matched by position.
+    """
     if other.n_rows != table.n_rows:
         raise InputError(
             f"completed must have X's rows ({table.n_rows:,}); it has {other.n_rows:,}. Pass a "
-            "row for each row of X, in its order."
+            "row for each row of X, in its order.",
+            parameter="completed",
         )
     _check_index(table, other)
     if table.is_array or other.is_array:
         if other.n_columns != table.n_columns:
             raise InputError(
                 f"completed must have X's columns ({table.n_columns}); it has "
-                f"{other.n_columns}. Drop what the tool added."
+                f"{other.n_columns}. Drop what the tool added.",
+                parameter="completed",
             )
         return list(range(table.n_columns))
     return [_place(table, other, position) for position in range(table.n_columns)]
@@ -116,27 +119,29 @@ def _place(table: Table, other: Table, position: int) -> int:
     if place is None:
         raise InputError(
             f"completed must have X's columns; {label!r} is not among them "
-            f"({', '.join(other.names[:30])}). Rename them back."
+            f"({', '.join(other.names[:30])}). Rename them back.",
+            parameter="completed",
         )
     return place
 
 
 def _check_index(table: Table, other: Table) -> None:
-    """Two pandas tables must agree on which row is which."""
+    """Raise an error if both are pandas tables and their indexes differ."""
     ours, theirs = table.frame.to_native(), other.frame.to_native()
     have_both = isinstance(ours, pd.DataFrame) and isinstance(theirs, pd.DataFrame)
     if table.is_array or other.is_array or not have_both or theirs.index.equals(ours.index):
         return
     raise InputError(
         "completed must have X's index, in its order; it has another. Pass completed.loc[X.index], "
-        "or completed.set_axis(X.index) if the rows are in order."
+        "or completed.set_axis(X.index) if the rows are in order.",
+        parameter="completed",
     )
 
 
 def _filled(
     series: nw.Series[Any], source: nw.Series[Any], rows: NDArray[np.intp], name: str
 ) -> nw.Series[Any]:
-    """A column with cells of another put in, in its own dtype."""
+    """Return a column with cells taken from another column, in its own dtype."""
     if not len(rows):
         return series
     if is_date(series):
@@ -151,7 +156,7 @@ def _filled(
 
 
 def _as_held(cell: Any, series: nw.Series[Any]) -> Any:
-    """A cell as the column's dtype takes it."""
+    """Convert a cell to the column's dtype."""
     dtype = series.dtype
     if dtype == nw.Boolean:
         if float(cell) not in (0.0, 1.0):
@@ -167,7 +172,7 @@ def _as_held(cell: Any, series: nw.Series[Any]) -> Any:
 
 
 def _n_changed(series: nw.Series[Any], source: nw.Series[Any], rows: NDArray[np.intp]) -> int:
-    """Observed cells that another tool has not left as they were."""
+    """Count the observed cells that the other tool has changed."""
     if series.dtype.is_numeric() and source.dtype.is_numeric():
         before = series.to_numpy()[rows].astype(np.float64)
         after = source.to_numpy()[rows].astype(np.float64)
@@ -180,5 +185,6 @@ def _n_changed(series: nw.Series[Any], source: nw.Series[Any], rows: NDArray[np.
 def _cannot_hold(name: str, series: nw.Series[Any], source: nw.Series[Any]) -> InputError:
     return InputError(
         f"Column '{name}' of X is {series.dtype}; completed has {source.dtype} there, with cells "
-        "that it cannot hold. Decode what the tool made back to X's own values first."
+        "that it cannot hold. Decode what the tool made back to X's own values first.",
+        parameter="completed",
     )

@@ -1,4 +1,4 @@
-"""One answer from many completed tables: Rubin's rules."""
+"""Pool the estimates from several completed tables by Rubin's rules."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -15,22 +15,22 @@ Estimate = float | NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Pooled:
-    """What several completed tables say together; numbers, or arrays with one per parameter.
+    """Pooled estimate of several completed tables: numbers, or arrays with one per parameter.
 
     Attributes
     ----------
     estimate : float or array
-        The mean of the estimates.
+        Mean of the estimates.
     standard_error : float or array
-        Root of the total variance: within, and what the missing cells add.
+        Square root of the total variance, within and between tables.
     within : float or array
-        Mean of the variances that each table has.
+        Mean of the variances within tables.
     between : float or array
-        Variance of the estimates from table to table.
+        Variance of the estimates between tables.
     dof : float or array
         Degrees of freedom by Barnard and Rubin.
     missing_information : float or array
-        Share of the information about the parameter that the missing cells took away.
+        Share of the information about the parameter that is lost through missing cells.
     n_tables : int
     """
 
@@ -43,9 +43,11 @@ class Pooled:
     n_tables: int
 
     def interval(self, level: float = 0.95) -> tuple[Estimate, Estimate]:
-        """Lower and upper end of the confidence interval."""
+        """Return the lower and upper end of the confidence interval."""
         if not 0.0 < level < 1.0:
-            raise InputError(f"level must lie between 0 and 1; got {level!r}. Pass 0.95, say.")
+            raise InputError(
+                f"level must lie between 0 and 1; got {level!r}. Pass 0.95, say.", parameter="level"
+            )
         reach = student.ppf((1 + level) / 2, self.dof) * self.standard_error
         return _plain(self.estimate - reach), _plain(self.estimate + reach)
 
@@ -53,17 +55,17 @@ class Pooled:
 def pool(
     estimates: ArrayLike, variances: ArrayLike, *, dof_complete: float | None = None
 ) -> Pooled:
-    """Pool what an analysis gave on each of several completed tables, by Rubin's rules.
+    """Pool the estimates of an analysis on several completed tables by Rubin's rules.
 
     Parameters
     ----------
     estimates : array of shape (n_tables,) or (n_tables, n_parameters)
-        What each table gave.
+        Estimate from each table.
     variances : array of the same shape
         Squared standard errors.
     dof_complete : float, optional
-        Degrees of freedom if nothing were missing: for a regression, rows minus coefficients.
-        None: so many that they do not matter.
+        Degrees of freedom if no cell were missing; for a regression, rows minus coefficients. If
+        not given, they are taken as infinite.
 
     Returns
     -------
@@ -85,19 +87,19 @@ def pool(
     >>> round(pooled.standard_error**2, 4), round(pooled.dof, 4)
     (1.8333, 3.7812)
     """
-    found, spread = _checked(estimates, variances, dof_complete)
-    m = len(found)
-    within, between = spread.mean(axis=0), found.var(axis=0, ddof=1)
+    checked, squared_errors = _checked(estimates, variances, dof_complete)
+    m = len(checked)
+    within, between = squared_errors.mean(axis=0), checked.var(axis=0, ddof=1)
     added = (1 + 1 / m) * between
     total = within + added
     with np.errstate(divide="ignore", invalid="ignore"):
         share = np.where(total > 0, added / total, 0.0)
         ratio = np.where(total > 0, added / within, 0.0)
         rubin = (m - 1) / share**2
-        dof = _joined(rubin, share, dof_complete)
+        dof = _combined_dof(rubin, share, dof_complete)
         lost = np.where(np.isinf(ratio), 1.0, (ratio + 2 / (dof + 3)) / (ratio + 1))
     return Pooled(
-        _plain(found.mean(axis=0)),
+        _plain(checked.mean(axis=0)),
         _plain(np.sqrt(total)),
         _plain(within),
         _plain(between),
@@ -107,10 +109,10 @@ def pool(
     )
 
 
-def _joined(
+def _combined_dof(
     rubin: NDArray[np.float64], share: NDArray[np.float64], dof_complete: float | None
 ) -> NDArray[np.float64]:
-    """Degrees of freedom of the draws and of the observed data together."""
+    """Combine the degrees of freedom of the draws with those of the observed data."""
     if dof_complete is None or np.isinf(dof_complete):
         return rubin
     observed = (dof_complete + 1) / (dof_complete + 3) * dof_complete * (1 - share)
@@ -124,26 +126,30 @@ def _checked(
     if found.ndim not in (1, 2) or found.shape != spread.shape:
         raise InputError(
             "estimates and variances must have one shape, (n_tables,) or (n_tables, "
-            f"n_parameters); got {found.shape} and {spread.shape}."
+            f"n_parameters); got {found.shape} and {spread.shape}.",
+            parameter="variances",
         )
     if len(found) < 2:
         raise InputError(
             f"pool needs the estimates of at least 2 tables; got {len(found)}. Draw more: "
-            "sample(X, n_draws=20)."
+            "sample(X, n_draws=20).",
+            parameter="estimates",
         )
     if not np.isfinite(found).all() or not np.isfinite(spread).all() or (spread < 0).any():
         raise InputError(
             "estimates must be finite, and variances finite and not negative. Pass squared "
-            "standard errors, and look at tables whose analysis failed."
+            "standard errors, and look at tables whose analysis failed.",
+            parameter="estimates",
         )
     if dof_complete is not None and not dof_complete > 0:
         raise InputError(
             f"dof_complete must be above 0; got {dof_complete!r}. Pass rows minus coefficients, "
-            "or leave it out."
+            "or leave it out.",
+            parameter="dof_complete",
         )
     return found, spread
 
 
 def _plain(numbers: Any) -> Any:
-    """A float where there is one parameter, an array where there are several."""
+    """Return a float for one parameter, and an array for several."""
     return float(numbers) if np.ndim(numbers) == 0 else np.asarray(numbers)

@@ -1,5 +1,5 @@
 """The command line: arguments and files; the work is done elsewhere."""
 
-from diffjoint.cli.app import main
+from diffjoint.cli.start import main
 
 __all__ = ["main"]

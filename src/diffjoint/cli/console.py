@@ -1,67 +1,56 @@
 """What the command line says, and in which words."""
 
-import functools
-import re
 import sys
-from collections.abc import Callable
-from typing import Any, NoReturn, ParamSpec
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, NoReturn
 
 from rich.console import Console
 
-from diffjoint.errors import DiffJointError, InputError
+from diffjoint.cli.start import INTERRUPTED, RUN_FAILED, WRONG_USE, ignore_signals
+from diffjoint.errors import NO_VALUE, DiffJointError, InputError, message_of, show_options
+from diffjoint.settings import settings_types
 
-P = ParamSpec("P")
-
-RUN_FAILED = 1
-WRONG_USE = 2
-BARE = r"(?<![\w'\"`.=-])"
-"""Not within a word or quotes: a column may be called like a parameter."""
-
-
-def _kinds(said: re.Match[str]) -> str:
-    """Kinds of columns, each by an option of its own."""
-    pairs = re.findall(r"'([^']*)': '([^']*)'", said[1])
-    options = " ".join(f"--kind '{name}={kind}'" for name, kind in pairs)
-    return f"{options} and so on" if said[2] else options
-
-
-BY_OPTIONS: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
-    (BARE + r"column_kinds=\{((?:'[^']*': '[^']*'(?:, )?)+)(\.\.\.)?\}", _kinds),
-    (BARE + r"reason_codes=\{'([^':]*)': \{'([^']*)': '(\w+)'\}\}", r"--code '\1: \2=\3'"),
-    (BARE + r"reason_codes=\{'([^']*)': \{'([^']*)': '(\w+)'\}\}", r"--code '`\1`: \2=\3'"),
-    (BARE + r"(mm_columns|detector|preset|unseen|mm_output|checkboxes)='(\w+)'", r"--\1 \2"),
-    (BARE + r"(sampler)='(\w+)'", r"--set \1=\2"),
-    (BARE + r"column_kinds\b", "--kind"),
-    (BARE + r"reason_codes\b", "--code"),
-    (BARE + r"(loss_rate|mm_columns|memory_limit|mm_output|mm_fill)\b", r"--\1"),
-    (BARE + r"bounds(?=\[| names)", r"--bounds"),
-    (BARE + r"checkboxes(?= must)", "--checkboxes"),
-    (BARE + r"n_threads\b", "--threads"),
-    (r"(?<=--)(\w+)_(\w+)", r"\1-\2"),
-    (r"\bPass names from X\.columns\.", "Take names from its header."),
-    (r"\b(of|in) X\b", r"\1 the table"),
-    (r"\bX (must|has)\b", r"The table \1"),
-)
-"""What the library calls a thing, and what the command line does; read in this order."""
+OPTIONS = {
+    "mm_columns": "--mm-columns",
+    "loss_rate": "--loss-rate",
+    "rules": "--rule",
+    "reason_codes": "--code",
+    "column_kinds": "--kind",
+    "checkboxes": "--checkboxes",
+    "decisions": "--decisions",
+    "mm_output": "--mm-output",
+    "mm_fill": "--mm-fill",
+    "bounds": "--bounds",
+    "unseen": "--unseen",
+    "preset": "--preset",
+    "detector": "--detector",
+    "checkpoint": "--checkpoint",
+    "device": "--device",
+    "memory_limit": "--memory-limit",
+    "n_threads": "--threads",
+    "random_state": "--seed",
+    "self_check": "--self-check",
+    "draws": "--draws",
+    **{name: f"--set {name}" for name in settings_types()},
+}
+"""How the command line calls the parameters of the library that it has; others keep their name."""
 
 console = Console(stderr=True)
 
 
-def explaining_errors(command: Callable[P, None]) -> Callable[P, None]:
-    """A command whose errors are told in a sentence and an exit code."""
-
-    @functools.wraps(command)
-    def explained(*args: P.args, **kwargs: P.kwargs) -> None:
-        try:
-            command(*args, **kwargs)
-        except InputError as error:
-            fail(by_options(str(error)), WRONG_USE)
-        except DiffJointError as error:
-            fail(by_options(str(error)), RUN_FAILED)
-        except KeyboardInterrupt as error:
-            fail(str(error) or "Interrupted; no file was left half written.", RUN_FAILED)
-
-    return explained
+@contextmanager
+def explaining_errors() -> Iterator[None]:
+    """Tell errors in a sentence and an exit code."""
+    try:
+        yield
+    except InputError as error:
+        fail(by_options(error), WRONG_USE)
+    except DiffJointError as error:
+        fail(by_options(error), RUN_FAILED)
+    except KeyboardInterrupt as error:
+        ignore_signals()
+        fail(by_options(error.args[0] if error.args else INTERRUPTED), RUN_FAILED)
 
 
 def say(text: str, quiet: bool) -> None:
@@ -71,11 +60,11 @@ def say(text: str, quiet: bool) -> None:
 
 
 def told_once() -> Callable[..., None]:
-    """Shows warnings, each once in a run, however often the table is looked at."""
+    """Return what shows warnings, each once in a run, however often the table is looked at."""
     told: set[str] = set()
 
     def show(message: Warning | str, *_: Any, **__: Any) -> None:
-        text = by_options(str(message))
+        text = by_options(message)
         if text not in told:
             told.add(text)
             console.print(f"Warning: {text}", markup=False, highlight=False, soft_wrap=True)
@@ -83,11 +72,54 @@ def told_once() -> Callable[..., None]:
     return show
 
 
-def by_options(text: str) -> str:
-    """A message of the library, with options of the command line for parameters."""
-    for pattern, option in BY_OPTIONS:
-        text = re.sub(pattern, option, text)
-    return text
+def by_options(said: object) -> str:
+    """Return what an error, a warning or a text says, with options in place of parameters."""
+    return show_options(message_of(said), as_option)
+
+
+def as_option(name: str, value: Any = NO_VALUE) -> str:
+    """Write a parameter as it is given on the command line.
+
+    Examples
+    --------
+    >>> as_option("loss_rate"), as_option("mm_columns", "auto"), as_option("sampler", "inpaint")
+    ('--loss-rate', '--mm-columns auto', '--set sampler=inpaint')
+    >>> as_option("column_kinds", {"a b": "integer", "n": "categorical"})
+    "--kind 'a b=integer' --kind 'n=categorical'"
+    >>> as_option("reason_codes", {"income": {"refused": "lost"}, -9: "lost"})
+    "--code 'income: refused=lost' --code '-9=lost'"
+    """
+    shown = OPTIONS.get(name)
+    if shown is None:
+        return name if value is NO_VALUE else f"{name}={value!r}"
+    if value is NO_VALUE:
+        return shown
+    if isinstance(value, Mapping):
+        return " ".join(f"{shown} {_quoted(pair)}" for pair in _pairs(name, value))
+    text = ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+    return f"{shown}{'=' if shown.startswith('--set') else ' '}{text or _quoted(text)}"
+
+
+def _pairs(name: str, value: Mapping[Any, Any]) -> Iterator[str]:
+    """What a parameter says by column, in the form that its option takes."""
+    for label, said in value.items():
+        if isinstance(said, Mapping):
+            yield from (f"{_before_colon(label)}: {code}={why}" for code, why in said.items())
+        elif name == "rules":
+            yield f"{_before_colon(label)}: {said}"
+        elif name == "bounds":
+            yield f"{label}={':'.join('' if side is None else str(side) for side in said)}"
+        else:
+            yield f"{label}={said}"
+
+
+def _before_colon(label: Any) -> str:
+    return f"`{label}`" if ":" in str(label) else str(label)
+
+
+def _quoted(text: str) -> str:
+    """Text in single quotes, as a shell reads it."""
+    return "'" + text.replace("'", "'\"'\"'") + "'"
 
 
 def fail(text: str, code: int) -> NoReturn:

@@ -4,12 +4,13 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from diffjoint._checks import check_choice
+from diffjoint.cli.options.learning import Method
 from diffjoint.errors import InputError
 from diffjoint.settings import (
     DEFAULT_DETECTOR,
     DETECTOR_NAMES,
     PRESETS,
-    check_choice,
     settings_for,
     settings_types,
 )
@@ -22,7 +23,8 @@ def parse_rate(text: str) -> float:
     except ValueError as error:
         raise InputError(
             f"--loss-rate takes a rate such as 0.1, or a column and its rate such as income=0.1; "
-            f"got {text!r}."
+            f"got {text!r}.",
+            parameter="loss_rate",
         ) from error
 
 
@@ -34,11 +36,13 @@ def parse_rules(rules: list[str] | None) -> dict[str, str] | None:
         if not column:
             raise InputError(
                 "--rule takes a column, a colon and its condition, such as 'spouse_age: married "
-                f'== "yes"\'; got {text!r}.'
+                f'== "yes"\'; got {text!r}.',
+                parameter="rules",
             )
         if column in read:
             raise InputError(
-                f"--rule is given twice for {column!r}. Join the two by and, or by or."
+                f"--rule is given twice for {column!r}. Join the two by and, or by or.",
+                parameter="rules",
             )
         read[column] = rule
     return read or None
@@ -65,7 +69,8 @@ def parse_bounds(texts: list[str] | None) -> dict[str, tuple[Any, Any]] | None:
         if not colon:
             raise InputError(
                 f"--bounds takes a column and its limits, such as age=0:120, age=0: or age=:120; "
-                f"got {text!r}."
+                f"got {text!r}.",
+                parameter="bounds",
             )
         sides = [parse_value(side.strip()) if side.strip() else None for side in (low, high)]
         read[name] = (sides[0], sides[1])
@@ -110,24 +115,34 @@ def split_pair(option: str, text: str) -> tuple[str, str]:
     return name, value
 
 
-def check_method(preset: str, detector: str, settings: list[str] | None) -> None:
+def parse_kinds(kinds: list[str] | None) -> dict[str, str]:
+    """Read kinds by column."""
+    return dict(split_pair("--kind", text) for text in kinds or [])
+
+
+def parse_settings(method: Method) -> dict[str, Any]:
+    """Read the settings that were given one by one."""
+    return dict(parse_setting(text) for text in method.settings or [])
+
+
+def check_method(method: Method) -> None:
     """Raise, before anything is read, if a preset, detector or setting does not exist."""
-    check_choice("preset", preset, tuple(PRESETS))
-    check_choice("detector", detector, DETECTOR_NAMES)
-    for text in settings or []:
-        parse_setting(text)
+    check_choice("preset", method.preset, tuple(PRESETS))
+    check_choice("detector", method.detector, DETECTOR_NAMES)
+    parse_settings(method)
 
 
-def needs_no_draws(preset: str, detector: str, settings: list[str] | None) -> bool:
+def needs_no_draws(method: Method) -> bool:
     """Whether values and calls are told of each row by itself, without draws."""
-    chosen = settings_for(preset, **dict(parse_setting(text) for text in settings or []))
-    return detector == DEFAULT_DETECTOR and chosen.is_amortised
+    chosen = settings_for(method.preset, **parse_settings(method))
+    return method.detector == DEFAULT_DETECTOR and chosen.is_amortised
 
 
-def check_checkable(preset: str, detector: str, settings: list[str] | None) -> None:
+def check_checkable(method: Method) -> None:
     """Find out now, not after the work, that there are no values to check."""
-    if not needs_no_draws(preset, detector, settings):
+    if not needs_no_draws(method):
         raise InputError(
             "--self-check is for values that need no draws. --detector paper, --preset paper and "
-            "--set sampler=inpaint draw them: leave out one or the other."
+            "--set sampler=inpaint draw them: leave out one or the other.",
+            parameter="self_check",
         )

@@ -1,4 +1,4 @@
-"""Detectors: who says which missing cells are meaningful.
+"""Detectors: how meaningful missing cells are told from lost ones.
 
 A detector looks at a table before anything is drawn. It returns a belief about the mask, or None if
 it has none yet: then the draws themselves decide, as in the paper.
@@ -21,5 +21,5 @@ DETECTORS: Mapping[str, Detector] = {"evidence": learn_evidence, "paper": by_dra
 
 
 def belief_from(arrays: Arrays) -> Belief | None:
-    """The belief whose arrays these are; None if there are none."""
+    """Return the belief whose arrays these are; None if there are none."""
     return EvidenceBelief(unpack(arrays)) if arrays else None

@@ -24,22 +24,22 @@ class Belief(Protocol):
     def probability(
         self, observation: Observation, folds: NDArray[np.int64] | None = None
     ) -> Values:
-        """P(meaningful) of every candidate cell; 0 elsewhere, 1 where that is known."""
+        """Return P(meaningful) of every candidate cell; 0 elsewhere, 1 where that is known."""
 
     def judges(self, keys: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The folds that judge the rows of a whole table, by the keys of what they hold."""
+        """Return the folds that judge the rows of a whole table, by the keys of what they hold."""
 
     def draw(self, observation: Observation, stream: int) -> Mask:
-        """A mask in which the cells of a row agree with each other."""
+        """Draw a mask in which the cells of a row agree with each other."""
 
     def draws(self, observation: Observation, streams: range) -> Masks:
-        """As many masks, for some rows at a time."""
+        """Draw a mask for each stream, some rows at a time."""
 
     def ready_to_draw(self, observation: Observation, seed: int, progress: Progress) -> "Belief":
-        """The belief with all that drawing takes, learnt from the table of ``fit``."""
+        """Learn what drawing masks needs from the table of ``fit``; return the belief with it."""
 
     def why(self, observation: Observation, rows: NDArray[np.intp], column: int) -> Why:
-        """Rates of a searched column's cells in some rows, and what the rows say for them."""
+        """Return the rates of a column's cells in some rows, and what speaks for them."""
 
     def arrays(self) -> Arrays:
-        """The belief as plain arrays."""
+        """Return the belief as plain arrays."""

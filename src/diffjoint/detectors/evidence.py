@@ -1,4 +1,4 @@
-"""The evidence detector: a belief from who is missing beside whom."""
+"""The evidence detector: a belief from which cells are missing together."""
 
 from collections.abc import Mapping
 
@@ -19,12 +19,11 @@ from diffjoint.evidence import (
     pack,
     why,
 )
-from diffjoint.state import JointSpace, Masks, Observation
-from diffjoint.state.row_keys import keyed_uniform
+from diffjoint.state import JointSpace, Masks, Observation, keyed_uniform
 
 
 class EvidenceBelief:
-    """A belief from who is missing beside whom, see :mod:`diffjoint.evidence`."""
+    """A belief from which cells are missing together, see :mod:`diffjoint.evidence`."""
 
     def __init__(self, evidence: Evidence) -> None:
         self.evidence = evidence
@@ -33,7 +32,7 @@ class EvidenceBelief:
     def probability(
         self, observation: Observation, folds: NDArray[np.int64] | None = None
     ) -> Values:
-        """P(meaningful) of every candidate cell; 0 elsewhere, 1 where that is known.
+        """Return P(meaningful) of every candidate cell; 0 elsewhere, 1 where that is known.
 
         Parameters
         ----------
@@ -44,12 +43,12 @@ class EvidenceBelief:
         return np.where(observation.known_meaningful, 1.0, likely)
 
     def judges(self, keys: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The folds that judge the rows of a whole table, by the keys of what they hold.
+        """Return the folds that judge the rows of a whole table, by the keys of what they hold.
 
         Parameters
         ----------
         keys : array of shape (n_rows,)
-            Those of seed 0, see :func:`diffjoint.state.row_keys.row_keys`.
+            Those of seed 0, see :func:`diffjoint.state.keys.row_keys`.
         """
         plain = keys.view(np.uint64)
         is_seen = np.isin((plain >> np.uint64(32)).astype(np.uint32), self.evidence.seen)
@@ -62,7 +61,7 @@ class EvidenceBelief:
         loss_rate: Mapping[int, float],
         folds: NDArray[np.int64],
     ) -> "EvidenceBelief":
-        """The belief if these loss rates had been given; no mask can be drawn from it."""
+        """Return the belief under other loss rates; no mask can be drawn from it."""
         gaps = ~observation.observed
         looked_up = np.where(observation.labelled, observation.known, np.nan)
         moved = at_loss_rate(self.evidence, observation.values, gaps, loss_rate, folds, looked_up)
@@ -71,7 +70,7 @@ class EvidenceBelief:
     def ready_to_draw(
         self, observation: Observation, seed: int, progress: Progress
     ) -> "EvidenceBelief":
-        """The belief with its columns learnt again in turn, from the table of ``fit``."""
+        """Learn the columns again in turn, from the table of ``fit``, to draw masks."""
         if self.evidence.in_turn:
             return self
         if len(self.evidence.columns) > 1 and not self.evidence.leans_on_values:
@@ -89,14 +88,14 @@ class EvidenceBelief:
         return EvidenceBelief(ready)
 
     def draw(self, observation: Observation, stream: int) -> Mask:
-        """A mask drawn column by column, each given those before."""
+        """Draw a mask column by column, each given those before."""
         values = observation.values
         uniform = keyed_uniform(observation.keys, stream, values.shape[1])
         may_be = observation.candidates | observation.known_meaningful
         return self.evidence.draw(values, may_be, uniform, observation.known)
 
     def draws(self, observation: Observation, streams: range) -> Masks:
-        """As many masks, for some rows at a time."""
+        """Draw a mask for each stream, some rows at a time."""
         folds = self.evidence.folds(observation.values)
 
         def of(rows: NDArray[np.intp]) -> Mask:
@@ -109,11 +108,11 @@ class EvidenceBelief:
         return of
 
     def why(self, observation: Observation, rows: NDArray[np.intp], column: int) -> Why:
-        """Rates of a searched column's cells in some rows, and what the rows say for them."""
+        """Return the rates of a column's cells in some rows, and what speaks for them."""
         return why(self.evidence, observation.values, rows, column)
 
     def arrays(self) -> Arrays:
-        """The belief as plain arrays."""
+        """Return the belief as plain arrays."""
         return pack(self.evidence)
 
 
@@ -124,10 +123,10 @@ def learn_evidence(
     seed: int,
     progress: Progress,
 ) -> EvidenceBelief | None:
-    """Learn who is missing beside whom; None if no column is searched."""
+    """Learn which cells are missing together; return None if no column is searched."""
     if not space.mm:
         return None
-    progress.phase("who is missing beside whom")
+    progress.phase("which cells are missing together")
     values = observation.values
     evidence = fit_evidence(
         values,

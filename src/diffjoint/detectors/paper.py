@@ -8,5 +8,5 @@ from diffjoint.state import JointSpace, Observation
 def by_draws(
     observation: Observation, space: JointSpace, loss_rate: LossRate, seed: int, progress: Progress
 ) -> Belief | None:
-    """No belief yet: it comes from the draws, pass by pass."""
+    """Return no belief: it comes from the draws, pass by pass."""
     return None

@@ -1,1 +1,1 @@
-"""The diffusion model: the paper's four algorithms, and all that needs torch."""
+"""Train the diffusion model and draw from it: the four algorithms of the paper, in torch."""

@@ -1,4 +1,4 @@
-"""Algorithm 4, Aggregate: from many draws to one value, one uncertainty and one call per cell."""
+"""Algorithm 4, Aggregate: summarise draws as one value, one uncertainty and one call per cell."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -7,18 +7,19 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 
+from diffjoint._choices import Fusion
 from diffjoint._types import Mask, Values
-from diffjoint.settings import Fusion, Settings
+from diffjoint.settings import Settings
 from diffjoint.state import Draws, JointSpace, JointState, Observation
 from diffjoint.table import Column, Kind, on_grid
 
 Clusters = NDArray[np.float64]
-"""Low and high centre of the uncertainty, a row per mm column; NaN where there is no split."""
+"""Low and high cluster centre of the uncertainty, a row per searched column; NaN if not split."""
 
 
 @dataclass(frozen=True)
 class Aggregated:
-    """What the draws say of every cell.
+    """Inferred value, uncertainty and mask of every cell.
 
     Attributes
     ----------
@@ -27,10 +28,10 @@ class Aggregated:
     uncertainty : array of the same shape
         Standard deviation or entropy of the draws; 0 for observed cells.
     meaningful_score : array of the same shape
-        How strongly the cell is called meaningful: above the threshold, it is. 0 for cells
-        that cannot be.
+        Score of a cell, which is called meaningful above the threshold; 0 for cells that are known
+        not to be.
     clusters : array of shape (n_mm_columns, 2)
-        The uncertainty's two centres per searched column.
+        The two cluster centres of the uncertainty of each searched column.
     threshold : float
         The score above which a cell is called meaningful.
     """
@@ -43,19 +44,19 @@ class Aggregated:
 
     @property
     def state(self) -> JointState:
-        """Values and calls, the next joint state."""
+        """The joint state of the next pass: values and calls."""
         return JointState(self.values, self.meaningful_score > self.threshold)
 
     def take(self, rows: NDArray[np.intp]) -> "Aggregated":
-        """Some rows, or all in another order."""
+        """Return some rows, or all rows in another order."""
         cells = (self.values[rows], self.uncertainty[rows], self.meaningful_score[rows])
         return Aggregated(*cells, self.clusters, self.threshold)
 
 
-def as_expected(
+def aggregate_without_draws(
     values: Values, uncertainty: Values, probability: Values, threshold: float
 ) -> Aggregated:
-    """What is said of every cell where no draws are asked: values and P(meaningful) as given."""
+    """Return the result of a method without draws: values and P(meaningful) as given."""
     none = np.full((0, 2), np.nan)
     return Aggregated(values, uncertainty, probability, none, threshold)
 
@@ -68,28 +69,28 @@ def aggregate(
     clusters: Clusters | None = None,
     probability: Values | None = None,
 ) -> Aggregated:
-    """Summarise draws cell by cell and call the candidates.
+    """Summarise draws cell by cell, and call the candidates meaningful or lost.
 
     Parameters
     ----------
     draws : iterable of Draws
-        Blocks of rows; each is summarised and let go before the next is drawn.
+        Blocks of rows; each is summarised and released before the next is drawn.
     clusters : array, optional
-        Centres found in training, for new rows; found anew if None.
+        Cluster centres from training, for new rows; found in these draws if None.
     probability : array of shape (n_rows, n_columns), optional
-        P(meaningful) from a detector that does not ask the draws.
+        P(meaningful) from a detector that does not use the draws.
     """
     values = observation.values.copy()
     uncertainty = np.zeros(values.shape)
     vote_share = np.zeros(values.shape)
     for block in draws:
-        value, spread, vote = summarize(block, space.schema.modelled, settings)
+        value, block_uncertainty, vote = summarize(block, space.schema.modelled, settings)
         unknown = ~observation.observed[block.rows]
         values[block.rows] = np.where(unknown, value, values[block.rows])
-        uncertainty[block.rows] = np.where(unknown, spread, 0.0)
+        uncertainty[block.rows] = np.where(unknown, block_uncertainty, 0.0)
         vote_share[block.rows] = vote
     if probability is not None:
-        return as_expected(values, uncertainty, probability, settings.threshold)
+        return aggregate_without_draws(values, uncertainty, probability, settings.threshold)
     if clusters is None:
         clusters = uncertainty_clusters(uncertainty, observation.candidates, space.mm)
     score = np.zeros(values.shape)
@@ -103,7 +104,7 @@ def aggregate(
 def summarize(
     draws: Draws, columns: tuple[Column, ...], settings: Settings
 ) -> tuple[Values, Values, Values]:
-    """Value, uncertainty and share of meaningful draws per cell of a block."""
+    """Return value, uncertainty and share of meaningful draws for every cell of a block."""
     shape = draws.values.shape[1:]
     value, uncertainty = np.empty(shape), np.empty(shape)
     for j, column in enumerate(columns):
@@ -118,7 +119,7 @@ def summarize(
 
 
 def mode_and_entropy(drawn: Values) -> tuple[Values, Values]:
-    """Most frequent value (the smallest of several) and entropy in nats, along the draws.
+    """Return the most frequent value (the smallest of ties) and the entropy in nats, over draws.
 
     Examples
     --------
@@ -140,10 +141,10 @@ def mode_and_entropy(drawn: Values) -> tuple[Values, Values]:
 
 
 def uncertainty_clusters(uncertainty: Values, candidates: Mask, mm: tuple[int, ...]) -> Clusters:
-    """2-means of the candidates' uncertainty in each searched column.
+    """Split the candidates' uncertainty in each searched column by 2-means.
 
-    A column whose candidates are all equally uncertain has nothing to split: NaN centres.
-    Otherwise 2-means always splits, also where no cell is meaningful at all.
+    If all candidates of a column are equally uncertain, its centres are NaN. Otherwise 2-means
+    always splits, even if no cell is meaningful.
     """
     clusters = np.full((len(mm), 2), np.nan)
     for row, j in enumerate(mm):
@@ -156,7 +157,7 @@ def uncertainty_clusters(uncertainty: Values, candidates: Mask, mm: tuple[int, .
 
 
 def membership(uncertainty: Values, centres: NDArray[np.float64]) -> Values:
-    """How far between the low and the high centre: above one half, nearer the high one."""
+    """Return the position between the low (0) and the high (1) centre."""
     low, high = centres
     if np.isnan(low):
         return np.zeros(uncertainty.shape)
@@ -165,9 +166,9 @@ def membership(uncertainty: Values, centres: NDArray[np.float64]) -> Values:
 
 
 def fuse(cluster_score: Values, vote_share: Values, fusion: Fusion) -> Values:
-    """The two signals as one score, which exceeds one half exactly where the rule holds.
+    """Combine the two signals in one score, which exceeds one half exactly if the rule holds.
 
-    ``or`` is the larger signal and ``and`` the smaller; an even vote does not carry.
+    ``or`` is their maximum and ``and`` their minimum; a tied vote is not a majority.
     """
     if fusion == "uncertainty":
         return cluster_score

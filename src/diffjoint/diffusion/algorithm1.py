@@ -1,4 +1,4 @@
-"""Algorithm 1, Diff-Joint for selective imputation: train, draw, aggregate, and again."""
+"""Algorithm 1, Diff-Joint for selective imputation: train, draw and aggregate, repeatedly."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from diffjoint._types import Values
 from diffjoint.detectors import Belief
 from diffjoint.diffusion.aggregate import Aggregated, aggregate
 from diffjoint.diffusion.edm import Denoiser
-from diffjoint.diffusion.narrow_draws import find_shares, sharpening_units
+from diffjoint.diffusion.narrow_draws import find_shares, narrowing_units
 from diffjoint.diffusion.sample import conditional_sample
 from diffjoint.diffusion.train import Hiding, Trained, model_update
 from diffjoint.settings import Settings
@@ -31,7 +31,7 @@ class Runtime:
 
 @dataclass(frozen=True)
 class Pass:
-    """What one pass through the loop leaves behind."""
+    """Result of one pass of Algorithm 1."""
 
     iteration: int
     denoiser: Denoiser
@@ -48,7 +48,7 @@ def diff_joint(
     last: Pass | None = None,
     belief: Belief | None = None,
 ) -> Iterator[Pass]:
-    """The passes of Algorithm 1, each as it is done; the last one holds the result.
+    """Run Algorithm 1; yield each pass when it is complete. The last one holds the result.
 
     Parameters
     ----------
@@ -57,10 +57,10 @@ def diff_joint(
     space : JointSpace
         The columns, and which of them are searched (the paper's T).
     last : Pass, optional
-        The last pass done before an interruption, to go on from.
+        The last complete pass before an interruption, to resume from.
     belief : Belief, optional
-        What a detector thinks of the mask: the model is trained on masks drawn from it, and
-        values are drawn under the mask that it calls. None: the draws decide, as in the paper.
+        A detector's belief about the mask: the model is trained on masks drawn from it, and values
+        are drawn under the mask that it calls. None: the draws decide, as in the paper.
     """
     denoiser = last.denoiser if last else None
     state = last.aggregated.state if last else initial_state(observation, runtime.seed)
@@ -81,7 +81,7 @@ def diff_joint(
         )
         denoiser = trained.denoiser
         runtime.progress.phase(f"pass {iteration + 1} of {settings.n_iterations}: drawing")
-        # The last pass draws from stream 0, as transform will: the two agree on the rows of fit.
+        # The last pass draws from stream 0, as transform does: the two agree on the rows of fit.
         draws = conditional_sample(
             denoiser,
             observation,
@@ -104,21 +104,21 @@ def learn_to_draw(
     runtime: Runtime,
     belief: Belief | None,
 ) -> tuple[Trained, Values]:
-    """Train a denoiser that is told what is observed: one pass, as there is no guess to refine.
+    """Train a denoiser that is told what is observed, in one pass: there is no fill to refine.
 
-    It learns from hidden cells alone, whose truth is known. What lost cells are expected to hold
-    does not come from it: it is there to draw from. Where it draws too widely is found out on
-    hidden cells again, see :mod:`diffjoint.diffusion.narrow_draws`.
+    It learns from hidden cells alone, whose truth is known. It is only drawn from; expected values
+    come from boosted trees. Draws that are too wide are found on hidden cells, see
+    :mod:`diffjoint.diffusion.narrow_draws`.
 
     Parameters
     ----------
     belief : Belief or None
-        What the detector thinks of the mask; None where no column is searched.
+        The detector's belief about the mask; None if no column is searched.
 
     Returns
     -------
     Trained, array of shape (n_columns,)
-        The denoiser, and how far from what is expected its draws are left.
+        The denoiser, and the share of their distance from the prediction to leave draws at.
     """
     mask = observation.known_meaningful if belief is None else belief.draw(observation, 1)
     runtime.progress.phase("learning to draw")
@@ -134,15 +134,15 @@ def learn_to_draw(
 
 
 def drawing_units(observation: Observation, space: JointSpace, settings: Settings) -> float:
-    """Rows through the network that :func:`learn_to_draw` takes at most."""
+    """Return the rows through the network that :func:`learn_to_draw` takes at most."""
     training = training_units(len(observation.values), settings)
-    return training + sharpening_units(observation, space, settings)
+    return training + narrowing_units(observation, space, settings)
 
 
 def initial_state(observation: Observation, seed: int) -> JointState:
-    """Missing cells filled at random from their column's observed values; meaningful if known.
+    """Fill missing cells at random from their column's distinct observed values.
 
-    Every distinct observed value is as likely as any other.
+    Every distinct value is equally likely. Only cells known to be meaningful are meaningful.
     """
     rng = np.random.default_rng([seed, 0])
     values: Values = observation.values.copy()
@@ -154,12 +154,12 @@ def initial_state(observation: Observation, seed: int) -> JointState:
 
 
 def _hiding(observation: Observation, space: JointSpace, device: torch.device) -> Hiding:
-    """What can be hidden, since it is observed."""
+    """Return what may be hidden in training: the observed cells."""
     widths = torch.tensor([column.width for column in space.schema.modelled])
     return Hiding(torch.from_numpy(observation.observed).to(device), widths.to(device))
 
 
 def _generator(runtime: Runtime, iteration: int) -> torch.Generator:
-    """Randomness of one pass's training: a function of the seed and the pass."""
+    """Return the random generator of one pass's training, a function of seed and pass."""
     entropy = np.random.SeedSequence([runtime.seed, 1, iteration]).generate_state(1, np.uint64)
     return torch.Generator(runtime.device).manual_seed(int(entropy[0] >> np.uint64(1)))

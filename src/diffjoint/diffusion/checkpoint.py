@@ -1,4 +1,4 @@
-"""A run that was cut short goes on from its last whole pass."""
+"""Save the passes of a run, and resume an interrupted run after its last complete pass."""
 
 import hashlib
 import json
@@ -17,7 +17,7 @@ from diffjoint._types import Values
 from diffjoint.diffusion.aggregate import Aggregated
 from diffjoint.diffusion.algorithm1 import Pass
 from diffjoint.diffusion.edm import Denoiser, new_denoiser
-from diffjoint.errors import FileError, InputError
+from diffjoint.errors import FileError, InputError, in_python, option
 from diffjoint.settings import AMORTISED_ONLY, Settings
 from diffjoint.state import JointSpace
 
@@ -27,7 +27,7 @@ _CELLS = ("values", "uncertainty", "meaningful_score", "clusters")
 
 @dataclass(frozen=True)
 class Resumed:
-    """Where an interrupted run stood."""
+    """State of an interrupted run after its last complete pass."""
 
     seed: int
     last: Pass
@@ -35,15 +35,15 @@ class Resumed:
 
 
 class Checkpoint:
-    """A folder that holds the last whole pass of one run.
+    """File that holds the last complete pass of one run.
 
     Parameters
     ----------
     folder : path
     fingerprint : str
-        Which run this is; see :func:`fingerprint`.
+        Identifies the run; see :func:`fingerprint`.
     device : torch.device
-        Where a resumed denoiser goes.
+        Device of a resumed denoiser.
     """
 
     def __init__(
@@ -57,12 +57,13 @@ class Checkpoint:
         except OSError as error:
             raise FileError(
                 f"Cannot use {folder} as checkpoint: {error.strerror}. Name a folder that exists "
-                "or can be made."
+                "or can be made.",
+                parameter="checkpoint",
             ) from error
         check_writable(self.path)
 
     def save(self, seed: int, done: Pass, history: list[dict[str, Any]]) -> None:
-        """Put a pass in the place of the one before."""
+        """Save a pass; it replaces the one before."""
         cells = {name: getattr(done.aggregated, name) for name in _CELLS}
         facts = {
             "fingerprint": self.fingerprint,
@@ -75,7 +76,7 @@ class Checkpoint:
         write_bundle(self.path, "checkpoint", {**cells, **weights(done.denoiser)}, facts)
 
     def resume(self, seed: int | None, space: JointSpace, settings: Settings) -> Resumed | None:
-        """The last pass done, or None if there is none yet; another run's is an error."""
+        """Return the last complete pass, or None if there is none; raise if it is another run's."""
         if not self.path.exists():
             return None
         arrays, facts = read_bundle(self.path, "checkpoint")
@@ -83,8 +84,9 @@ class Checkpoint:
         if facts["fingerprint"] != self.fingerprint or not same_seed:
             raise InputError(
                 f"{self.path} belongs to a run on another table, with other settings or with "
-                "another random_state. Go on with those, or name another folder, or delete the "
-                "file to start anew."
+                f"another {option('random_state')}. Go on with those, or name another folder, or "
+                "delete the file to start anew.",
+                parameter="checkpoint",
             )
         cells = {name: arrays.pop(name) for name in _CELLS}
         aggregated = Aggregated(**cells, threshold=settings.threshold)
@@ -94,7 +96,7 @@ class Checkpoint:
 
 
 def fingerprint(values: Values, space: JointSpace, settings: Settings, detector: Any) -> str:
-    """What identifies a run apart from its seed: table, columns, settings and detector."""
+    """Hash what identifies a run, except its seed: table, columns, settings and detector."""
     used = {name: n for name, n in asdict(settings).items() if name not in AMORTISED_ONLY}
     facts = [used, space.schema.to_json(), space.mm, detector]
     digest = hashlib.sha256(json.dumps(facts, sort_keys=True).encode())
@@ -114,12 +116,13 @@ def explained_interrupts(checkpoint: Checkpoint | None) -> Iterator[None]:
         elif checkpoint is not None:
             advice = "No pass was complete yet, so nothing was saved."
         else:
-            advice = "Nothing was saved; set checkpoint to a folder to be able to go on."
-        raise KeyboardInterrupt(f"Interrupted. {advice}") from error
+            to_go_on = f"set {option('checkpoint')} to a folder to be able to go on"
+            advice = f"Nothing was saved; {to_go_on}."
+        raise KeyboardInterrupt(in_python(f"Interrupted. {advice}")) from error
 
 
 def weights(denoiser: Denoiser) -> Arrays:
-    """A denoiser's weights by name."""
+    """Return the weights of a denoiser by name."""
     return {
         f"{DENOISER}{name}": tensor.detach().cpu().numpy()
         for name, tensor in denoiser.state_dict().items()
@@ -129,7 +132,7 @@ def weights(denoiser: Denoiser) -> Arrays:
 def denoiser_from(
     arrays: Arrays, n_coordinates: int, settings: Settings, device: torch.device
 ) -> Denoiser:
-    """The denoiser whose weights :func:`weights` gave."""
+    """Return the denoiser with weights from :func:`weights`."""
     denoiser = new_denoiser(
         n_coordinates,
         settings.width,

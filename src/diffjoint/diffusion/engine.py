@@ -1,7 +1,6 @@
-"""The diffusion model as the estimator uses it: trained and drawn from here, kept as plain arrays.
+"""Train the diffusion model and draw from it, with plain arrays going in and out.
 
-The estimator needs torch for nothing else, so that it imports this module when draws are first
-needed.
+The estimator uses torch through this module alone, and imports it only when it draws.
 """
 
 import os
@@ -14,7 +13,7 @@ import torch
 
 from diffjoint._atomic import Arrays
 from diffjoint._effort import evidence_units, in_turn_units
-from diffjoint._progress import Progress, Scaled
+from diffjoint._progress import Progress, ScaledProgress
 from diffjoint._types import Values
 from diffjoint.detectors import Belief
 from diffjoint.diffusion.aggregate import Aggregated
@@ -28,25 +27,26 @@ from diffjoint.diffusion.checkpoint import (
 )
 from diffjoint.diffusion.history import history_entry
 from diffjoint.diffusion.sample import conditional_sample
-from diffjoint.errors import InputError
+from diffjoint.errors import InputError, option
 from diffjoint.settings import Settings
 from diffjoint.state import Draws, JointSpace, Masks, Observation
 
 
 @dataclass(frozen=True)
 class Drawer:
-    """A trained denoiser that holds no tensor.
+    """A trained denoiser as plain arrays, with what else is needed to draw.
 
     Attributes
     ----------
     denoiser : dict of arrays
-        Its weights by name.
+        Weights by name.
     shares : array of shape (n_columns,)
-        How far from what is expected draws are left, see :mod:`diffjoint.diffusion.narrow_draws`.
+        The share of their distance from the prediction to leave draws at, see
+        :mod:`diffjoint.diffusion.narrow_draws`.
     belief : Belief or None
-        What was thought of the mask, ready to be drawn from.
+        The detector's belief about the mask, ready to draw from.
     history : list of dict
-        How training went.
+        Record of the training.
     """
 
     denoiser: Arrays
@@ -60,7 +60,7 @@ def train_drawer(
     space: JointSpace,
     settings: Settings,
     belief: Belief | None,
-    said: Aggregated,
+    inferred: Aggregated,
     *,
     seed: int,
     device: str,
@@ -73,16 +73,16 @@ def train_drawer(
     ----------
     observation : Observation
         The rows of ``fit``, in their canonical order.
-    said : Aggregated
-        What was inferred of them.
+    inferred : Aggregated
+        What was inferred for them.
     """
     in_turn = in_turn_units(observation, space, settings) if belief else 0
     progress.begin(in_turn + drawing_units(observation, space, settings))
-    step = Scaled(progress, evidence_units(observation, settings))
+    step = ScaledProgress(progress, evidence_units(observation, settings))
     belief = belief and belief.ready_to_draw(observation, seed, step)
     runtime = Runtime(seed, choose_device(device), memory_limit, progress)
     trained, shares = learn_to_draw(observation, space, settings, runtime, belief)
-    done = Pass(0, trained.denoiser, said, trained.loss, trained.n_epochs)
+    done = Pass(0, trained.denoiser, inferred, trained.loss, trained.n_epochs)
     history = [history_entry(done, None, observation, space)]
     return Drawer(weights(trained.denoiser), shares, belief, history)
 
@@ -104,7 +104,7 @@ def draw(
     Parameters
     ----------
     draws : range
-        Which of the rows' draws to make.
+        Indices of the draws of each row to make.
     masks : callable, optional
         As :func:`diffjoint.diffusion.sample.conditional_sample` takes it.
     """
@@ -127,15 +127,15 @@ class Passes:
     Parameters
     ----------
     folder : path or None
-        Where whole passes are saved; None: nowhere.
+        Folder in which complete passes are saved; None to save none.
     identity : list
-        What identifies the run apart from table, columns, settings and seed.
+        What identifies the run besides table, columns, settings and seed.
     values : array of shape (n_rows, n_columns)
         The table, in its canonical order.
     seed : int
-        The seed of a run that starts here; one that is resumed keeps its own.
+        Seed of a new run; a resumed run keeps its own.
     is_seeded : bool
-        Whether the seed was asked for, so that only a run with this seed may be resumed.
+        Whether the user set the seed, so that only a run with this seed may be resumed.
     """
 
     def __init__(
@@ -164,12 +164,12 @@ class Passes:
 
     @property
     def n_left(self) -> int:
-        """Passes still to make."""
+        """Number of passes that are left."""
         return self.settings.n_iterations - (self.last.iteration + 1 if self.last else 0)
 
     @property
     def resumed(self) -> tuple[Arrays, Aggregated] | None:
-        """The denoiser and the cells of the last pass done; None before the first."""
+        """Denoiser and cells of the last complete pass; None before the first."""
         return _kept(self.last) if self.last else None
 
     def explained_interrupts(self) -> AbstractContextManager[None]:
@@ -183,7 +183,7 @@ class Passes:
         memory_limit: int,
         progress: Progress,
     ) -> Iterator[tuple[Arrays, Aggregated]]:
-        """Make the passes that are left; yield the denoiser and the cells of each."""
+        """Run the passes that are left; yield the denoiser and the cells of each."""
         runtime = Runtime(self.seed, self.device, memory_limit, progress)
         how = (self.space, self.settings, runtime)
         for done in diff_joint(observation, *how, self.last, belief):
@@ -195,7 +195,7 @@ class Passes:
 
 
 def choose_device(name: str) -> torch.device:
-    """The device meant by a name; "auto" is CUDA where there is one."""
+    """Return the device with a name; "auto" is CUDA if it is available, else the CPU."""
     if name == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
@@ -203,15 +203,16 @@ def choose_device(name: str) -> torch.device:
         torch.empty(0, device=device)
     except (RuntimeError, AssertionError, TypeError) as error:
         raise InputError(
-            f"device must be 'auto' or a device that torch can use here; got {name!r} "
-            f"({str(error).splitlines()[0]})."
+            f"{option('device')} must be 'auto' or a device that torch can use here; got {name!r} "
+            f"({str(error).splitlines()[0]}).",
+            parameter="device",
         ) from error
     return device
 
 
 @contextmanager
 def limited_threads(n_threads: int | None) -> Iterator[None]:
-    """Let torch use so many threads, and as many as before afterwards; None changes nothing."""
+    """Limit torch to a number of threads within the context; None changes nothing."""
     before = torch.get_num_threads()
     torch.set_num_threads(n_threads or before)
     try:
@@ -221,5 +222,5 @@ def limited_threads(n_threads: int | None) -> Iterator[None]:
 
 
 def _kept(done: Pass) -> tuple[Arrays, Aggregated]:
-    """What the estimator keeps of a pass."""
+    """Return what the estimator keeps of a pass."""
     return weights(done.denoiser), done.aggregated

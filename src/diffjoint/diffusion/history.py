@@ -1,4 +1,4 @@
-"""How a run went, pass by pass, in numbers."""
+"""Record the progress of a run, pass by pass."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from diffjoint.state import JointSpace, Observation
 def history_entry(
     done: Pass, last: Pass | None, observation: Observation, space: JointSpace
 ) -> dict[str, Any]:
-    """One pass in numbers."""
+    """Return the record of one pass."""
     candidates = observation.candidates
     called = done.aggregated.state.meaningful[candidates]
     before = last.aggregated.state.meaningful[candidates] if last else np.zeros_like(called)
@@ -26,7 +26,7 @@ def history_entry(
 
 
 def _value_change(done: Pass, last: Pass, observation: Observation, space: JointSpace) -> float:
-    """Root mean square change of imputed cells: in standard deviations, or 1 for a new level."""
+    """Return the RMS change of imputed cells: in standard deviations, or 1 for a new level."""
     squares = []
     for j, column in enumerate(space.schema.modelled):
         missing = ~observation.observed[:, j]

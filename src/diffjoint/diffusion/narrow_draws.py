@@ -1,9 +1,9 @@
-"""Draws of numbers as narrow as they should be: found on hidden cells, whose truth is known.
+"""Narrow draws of numbers that are too wide, by a factor found on hidden cells.
 
-A denoiser that was trained for a minute blurs relations that boosted trees see sharply, such as a
-sum of other columns, and draws too widely. How much too widely is seen where observed cells are
-hidden; draws of such a column are then moved towards what the trees expect, all by the same share.
-Columns whose draws are as wide as they should be stay as they are drawn.
+A denoiser that was trained for a minute blurs relations that boosted trees learn precisely, such as
+a sum of other columns, and its draws are too wide. How much too wide is measured on observed cells
+that are hidden. Draws of such a column are moved towards the prediction of the trees, all to the
+same share of their distance. Other columns keep their draws.
 """
 
 from dataclasses import replace
@@ -24,18 +24,17 @@ from diffjoint.trees import open_screen
 from diffjoint.values.boosted import learn_column
 
 MOST_ROWS, N_DRAWS, FEWEST_CELLS = 4_000, 20, 200
-"""How often rows are asked in all, draws each time, and hidden cells of a column without which
-nothing is said of it."""
+"""Rows to draw at most, repeats included; draws of each; fewest hidden cells to judge a column."""
 MOST_TURNS = 5
-"""How often a row is asked at most, with other numbers hidden each time: all of them in turn, few
-at once, beside the gaps that are there already."""
+"""Repeats of a row at most, each with other numbers hidden: few at once, in turn, in addition to
+the cells that are missing already."""
 INSIDE, ENOUGH_ERRORS = 0.8, 2.5
-"""What should lie inside the draws' interval, and by how many standard errors more must, for draws
-to count as too wide."""
+"""Nominal coverage of the draws' intervals, and by how many standard errors the coverage must
+exceed it for draws to count as too wide."""
 SHARES = np.linspace(0.05, 1.0, 20)
-"""How far from what is expected draws may be left, of how far they are."""
+"""Shares of their distance from the prediction at which draws may be left."""
 STREAM = 1
-"""Of the rows' noise; what is drawn for users has another."""
+"""Stream of the rows' noise; draws for users have another."""
 
 
 def find_shares(
@@ -48,31 +47,31 @@ def find_shares(
     memory_limit: int,
     progress: Progress,
 ) -> Values:
-    """For each column the share of their distance from what is expected that draws are left with.
+    """Find, for each column, the share of their distance from the prediction to leave draws at.
 
-    Neither the denoiser nor what is expected here has been learnt from the rows that are asked.
+    The rows that this is found on were used to train neither the denoiser nor the predictions.
 
     Parameters
     ----------
     observation : Observation
-        The rows that the denoiser was given to learn from.
+        The rows of ``fit``; the last of them are held out from training.
     meaningful : bool array of shape (n_rows, n_columns)
-        A mask to draw values under.
+        The mask to draw values under.
 
     Returns
     -------
     array of shape (n_columns,)
-        1 where draws stay as they are.
+        1 for columns whose draws are not too wide.
     """
     shares = np.ones(space.n_columns)
-    rows, asked, hidden = _questions(observation, meaningful, space)
+    rows, partly_hidden, hidden = _hide_in_turn(observation, meaningful, space)
     if not len(numbers := _enough(hidden)):
         return shares
     place = np.cumsum(hidden).reshape(hidden.shape) - 1
     drawn = np.empty((N_DRAWS, int(hidden.sum())))
     for block in conditional_sample(
         denoiser,
-        asked,
+        partly_hidden,
         space,
         replace(settings, n_draws=N_DRAWS),
         stream=STREAM,
@@ -89,43 +88,43 @@ def find_shares(
         truth, draws = observation.values[rows[cells], j], drawn[:, place[cells, j]]
         if _is_too_wide(draws, truth):
             learnt = learn_column(taught, space, screen, j, settings.n_boosters, seed)
-            expected = learnt.cells(asked.values[cells], column)[0]
+            expected = learnt.predict_cells(partly_hidden.values[cells], column)[0]
             shares[j] = _share(draws, expected, truth, column)
     return shares
 
 
-def sharpening_units(observation: Observation, space: JointSpace, settings: Settings) -> float:
-    """Rows through the network that :func:`find_shares` takes."""
-    _, asked, hidden = _questions(observation, observation.known_meaningful, space)
+def narrowing_units(observation: Observation, space: JointSpace, settings: Settings) -> float:
+    """Return the rows through the network that :func:`find_shares` takes."""
+    _, partly_hidden, hidden = _hide_in_turn(observation, observation.known_meaningful, space)
     few = replace(settings, n_draws=N_DRAWS)
-    return sampling_units(asked, few) if len(_enough(hidden)) else 0.0
+    return sampling_units(partly_hidden, few) if len(_enough(hidden)) else 0.0
 
 
-def sharpened(
-    block: Draws, expected: Values, gaps: Mask, space: JointSpace, shares: Values
+def narrowed(
+    block: Draws, expected: Values, missing: Mask, space: JointSpace, shares: Values
 ) -> Draws:
-    """Draws with their numbers moved towards what is expected, by rank.
+    """Move the numbers of draws towards their predictions, by rank.
 
     Parameters
     ----------
     expected : array of shape (n_rows, n_columns)
-        Of the block's rows.
-    gaps : bool array of the same shape
+        Predictions for the block's rows.
+    missing : bool array of the same shape
         Cells that were drawn.
     shares : array of shape (n_columns,)
-        As :func:`find_shares` gives them.
+        As :func:`find_shares` returns them.
     """
     values = block.values.copy()
     for j in np.flatnonzero(shares < 1.0):
-        column, rows = space.schema.modelled[j], gaps[:, j]
+        column, rows = space.schema.modelled[j], missing[:, j]
         values[:, rows, j] = _moved(values[:, rows, j], expected[rows, j], shares[j], column)
     return replace(block, values=values)
 
 
-def _questions(
+def _hide_in_turn(
     observation: Observation, meaningful: Mask, space: JointSpace
 ) -> tuple[NDArray[np.intp], Observation, Mask]:
-    """Rows that the denoiser was not taught, those with numbers hidden in turn, and which."""
+    """Return held-out rows (with repeats), what is left of them, and the numbers hidden in turn."""
     is_number = np.array([not column.is_categorical for column in space.schema.modelled])
     n_turns = max(1, min(int(is_number.sum()), MOST_TURNS))
     turn_of = np.where(is_number, (np.cumsum(is_number) - 1) % n_turns, -1)
@@ -140,21 +139,21 @@ def _questions(
 
 
 def _enough(hidden: Mask) -> NDArray[np.intp]:
-    """Columns with enough hidden cells."""
+    """Return the columns with enough hidden cells to judge."""
     return np.flatnonzero(hidden.sum(axis=0) >= FEWEST_CELLS)
 
 
 def _moved(drawn: Values, expected: Values, share: float, column: Column) -> Values:
-    """Draws at a share of their distance from what is expected, by rank."""
+    """Move draws to a share of their distance from the prediction, by rank."""
     scores, centre = (to_scores(part, column.quantiles) for part in (drawn, expected))
     return on_grid(from_scores(centre + share * (scores - centre), column.quantiles), column)
 
 
 def _inside(drawn: Values, truth: Values) -> float:
-    """Share of true values inside the intervals that hold most of their draws.
+    """Return the coverage: the share of true values inside the central intervals of their draws.
 
-    Of draws that are distributions, the truth has any rank among them as likely as any other; the
-    ranks that it shares with draws of the same value count as far as they lie inside.
+    If draws are calibrated, the rank of the truth among them is uniform. A truth that is tied with
+    draws has a range of ranks, and counts by the share of it inside the interval.
 
     Parameters
     ----------
@@ -169,12 +168,12 @@ def _inside(drawn: Values, truth: Values) -> float:
 
 
 def _is_too_wide(drawn: Values, truth: Values) -> bool:
-    """Whether the draws' intervals hold more than they should, beyond chance."""
+    """Return whether the coverage exceeds the nominal one by more than chance."""
     error = np.sqrt(INSIDE * (1 - INSIDE) / len(truth))
     return bool(_inside(drawn, truth) > INSIDE + ENOUGH_ERRORS * error)
 
 
 def _share(drawn: Values, expected: Values, truth: Values, column: Column) -> float:
-    """The share at which the draws' intervals hold as much as they should."""
+    """Return the share at which the coverage is the nominal one."""
     held = [_inside(_moved(drawn, expected, share, column), truth) for share in SHARES]
     return float(np.interp(INSIDE, np.maximum.accumulate(held), SHARES))

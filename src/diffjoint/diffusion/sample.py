@@ -1,4 +1,4 @@
-"""Algorithm 3, Conditional-Sample: draw what is unknown given what is known."""
+"""Algorithm 3, Conditional-Sample: draw unknown coordinates given the known ones."""
 
 from collections.abc import Callable, Iterator
 from itertools import pairwise
@@ -11,14 +11,14 @@ from diffjoint._effort import passes_per_draw
 from diffjoint._progress import Progress
 from diffjoint._types import Mask
 from diffjoint.diffusion.edm import Denoiser, draw_keys, heun_step, keyed_normal, sampling_sigmas
-from diffjoint.errors import TrainingError
+from diffjoint.errors import TrainingError, option
 from diffjoint.settings import Settings
 from diffjoint.state import Draws, JointSpace, JointState, Masks, Observation
 
 _TILE_STEP = 64
-"""Matrix products give a row the same bits in every batch whose size is a multiple of this."""
+"""In batches whose size is a multiple of this, a row gets bit-identical matrix products."""
 _TILE_ROWS = {"cpu": 2048, "cuda": 131072}
-"""Draws in one batch at most: activations that stay in a processor's cache, or fill a GPU."""
+"""Draws in one batch at most: activations fit in a processor's cache, or fill a GPU."""
 
 
 def conditional_sample(
@@ -33,16 +33,16 @@ def conditional_sample(
     masks: Masks | None = None,
     first_draw: int = 0,
 ) -> Iterator[Draws]:
-    """Draws of every row with something unknown, block by block under ``memory_limit``.
+    """Draw every row that has unknown cells, block by block within ``memory_limit``.
 
     Parameters
     ----------
     stream : int
         Which of the rows' independent streams of noise to use.
     masks : callable, optional
-        Gives the masks to draw values under; they are drawn with the values if None.
+        Returns the masks to draw values under; if None, masks are drawn with the values.
     first_draw : int
-        How many of the rows' draws were made before these.
+        Number of draws of these rows that were made before.
     """
     incomplete = np.flatnonzero(~observation.observed.all(axis=1))
     n_rows = _rows_per_block(space, settings, memory_limit)
@@ -72,15 +72,15 @@ def inpaint(
     noise: Callable[[], Tensor],
     settings: Settings,
 ) -> Tensor:
-    """One draw per row: walk the noise down, holding the known coordinates to their values.
+    """Draw each row once: go down the noise levels, with known coordinates held at their values.
 
     Parameters
     ----------
     clean : Tensor of shape (n_rows, n_coordinates)
-        Joint vectors; only the known coordinates count.
+        Joint vectors; only the known coordinates are used.
     known : bool Tensor of the same shape
     noise : callable
-        Gives fresh standard normal noise of that shape.
+        Returns fresh standard normal noise of that shape.
     """
     sigmas = sampling_sigmas(settings.n_steps, settings.sigma_min, settings.sigma_max, settings.rho)
     vectors = sigmas[0] * noise()
@@ -94,7 +94,7 @@ def inpaint(
     return vectors
 
 
-def walk(
+def sample_amortised(
     denoiser: Denoiser,
     clean: Tensor,
     known: Tensor,
@@ -102,22 +102,21 @@ def walk(
     noise: Callable[[], Tensor],
     settings: Settings,
 ) -> Tensor:
-    """One draw per row by a denoiser that is told what is known: once down the noise levels.
+    """Draw each row once by a denoiser that is told what is known; it needs no inner repeats.
 
     Parameters
     ----------
     clean, known, noise
-        As for :func:`inpaint`. A meaningful cell has no value: its coordinates are absent.
+        As for :func:`inpaint`.
     absent : bool Tensor of the same shape
+        Coordinates of the values of meaningful cells, which have none.
     """
     sigmas = sampling_sigmas(settings.n_steps, settings.sigma_min, settings.sigma_max, settings.rho)
     part = known.to(clean.dtype) - absent.to(clean.dtype)
     still = torch.where(known, clean, 0.0)
     vectors = torch.where(part == 0, sigmas[0] * noise(), still)
     for sigma, next_sigma in pairwise(sigmas):
-        stepped = heun_step(
-            lambda noisy, level: denoiser(noisy, level, part), vectors, sigma, next_sigma
-        )
+        stepped = heun_step(lambda noisy, at: denoiser(noisy, at, part), vectors, sigma, next_sigma)
         vectors = torch.where(part == 0, stepped, still)
     return vectors
 
@@ -133,7 +132,7 @@ def _draw(
     progress: Progress,
     masks: Mask | None,
 ) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
-    """Joint vectors of every draw of every row, rows outside, draws inside."""
+    """Return the joint vectors of every draw of every row; the draws of a row are contiguous."""
     device = next(denoiser.parameters()).device
     known = torch.from_numpy(space.known(observation, mask_too=masks is not None)).to(device)
     if masks is None:
@@ -155,14 +154,15 @@ def _draw(
             given = clean[draws % len(clean), rows]
             if settings.is_amortised:
                 absent = _of_meaningful(given, space)
-                vectors = walk(denoiser, given, known[rows], absent, noise, settings)
+                vectors = sample_amortised(denoiser, given, known[rows], absent, noise, settings)
             else:
                 vectors = inpaint(denoiser, given, known[rows], noise, settings)
         if not torch.isfinite(vectors).all():
             raise TrainingError(
                 "Draws became infinite: the denoiser was not trained well enough to draw from. "
-                f"Train longer (max_epochs is {settings.max_epochs}) or lower learning_rate (it is "
-                f"{settings.learning_rate:g})."
+                f"Train longer ({option('max_epochs')} is {settings.max_epochs}) or lower "
+                f"{option('learning_rate')} (it is {settings.learning_rate:g}).",
+                parameter="max_epochs",
             )
         drawn[start : start + n_wanted] = vectors[:n_wanted].cpu().numpy()
         progress.advance(n_wanted * passes_per_draw(settings))
@@ -170,7 +170,7 @@ def _draw(
 
 
 def _of_meaningful(vectors: Tensor, space: JointSpace) -> Tensor:
-    """Coordinates of values that cells do not have, since they are meaningful."""
+    """Return the coordinates of the values of meaningful cells, which have none."""
     n_values = space.n_coordinates - len(space.mm)
     cells = torch.zeros(len(vectors), space.n_columns, dtype=torch.bool, device=vectors.device)
     cells[:, list(space.mm)] = vectors[:, n_values:] > 0.5
@@ -180,13 +180,13 @@ def _of_meaningful(vectors: Tensor, space: JointSpace) -> Tensor:
 
 
 def _noise(keys: Tensor, n_coordinates: int) -> Callable[[], Tensor]:
-    """A source of fresh noise for each call, fixed by the keys."""
+    """Return a function that gives fresh noise at each call, determined by the keys."""
     counter = iter(range(2**62))
     return lambda: keyed_normal(keys, next(counter), n_coordinates)
 
 
 def _padded(pairs: Tensor) -> Tensor:
-    """As many pairs as a tile may have; the last one is repeated to get there."""
+    """Repeat the last pair until the number of pairs is a multiple of the tile step."""
     n_padded = -(-len(pairs) // _TILE_STEP) * _TILE_STEP
     return torch.cat([pairs, pairs[-1:].expand(n_padded - len(pairs))])
 
@@ -194,7 +194,7 @@ def _padded(pairs: Tensor) -> Tensor:
 def _rows_per_tile(
     space: JointSpace, settings: Settings, memory_limit: int, device: torch.device
 ) -> int:
-    """Draws that go through the network at once; their activations fill half the limit."""
+    """Return how many draws go through the network at once; activations fill half the limit."""
     bytes_per_row = 4 * (8 * settings.width + 32 * space.n_coordinates)
     affordable = memory_limit // 2 // bytes_per_row
     most = _TILE_ROWS.get(device.type, _TILE_ROWS["cpu"])
@@ -202,6 +202,6 @@ def _rows_per_tile(
 
 
 def _rows_per_block(space: JointSpace, settings: Settings, memory_limit: int) -> int:
-    """Rows whose draws are held at once; they fill the other half of the limit."""
+    """Return for how many rows draws are held at once; they fill the other half of the limit."""
     bytes_per_draw = 12 * space.n_coordinates + 40 * space.n_columns + 64
     return max(1, memory_limit // 2 // (bytes_per_draw * settings.n_draws))

@@ -11,16 +11,16 @@ from torch import Tensor
 from diffjoint._effort import TRAINING_UNITS, rows_per_epoch
 from diffjoint._progress import Progress
 from diffjoint.diffusion.edm import Denoiser, denoising_loss, new_denoiser, training_sigmas
-from diffjoint.errors import TrainingError
+from diffjoint.errors import TrainingError, option
 from diffjoint.settings import Settings
 
 HELD_OUT, MOST_HELD_OUT = 10, 5_000
-"""One row in so many is held out to see how well hidden cells come back; so many at most."""
+"""One row in so many is held out to validate on hidden cells; so many rows at most."""
 
 
 @dataclass(frozen=True)
 class Trained:
-    """A trained denoiser, and how training went."""
+    """A trained denoiser, its best loss and the number of epochs."""
 
     denoiser: Denoiser
     loss: float
@@ -29,13 +29,13 @@ class Trained:
 
 @dataclass(frozen=True)
 class Hiding:
-    """What a conditional denoiser is shown and asked for.
+    """Chooses the cells that are hidden in training from a conditional denoiser.
 
     Attributes
     ----------
     observed : bool Tensor of shape (n_rows, n_columns)
     widths : int Tensor of shape (n_columns,)
-        Coordinates of each column's values; those of the mask follow, and are always shown.
+        Number of coordinates of each column; those of the mask follow, and are always shown.
     """
 
     observed: Tensor
@@ -44,10 +44,11 @@ class Hiding:
     def pattern(
         self, rows: Tensor, n_coordinates: int, generator: torch.Generator
     ) -> tuple[Tensor, Tensor]:
-        """Known and hidden coordinates of some rows: of the observed cells one or more are hidden.
+        """Return the known and the hidden coordinates of some rows.
 
-        Half of the cells at most on average, any share below that as likely as any other, so that
-        few gaps are practised as well as many.
+        At least one observed cell of each row is hidden. The expected share of hidden cells is
+        uniform between 0 and one half, so that rows with few and with many missing cells are
+        learnt alike.
         """
         observed = self.observed[rows]
         chance = torch.rand(observed.shape, generator=generator, device=observed.device)
@@ -76,27 +77,27 @@ def model_update(
     vectors : Tensor of shape (n_rows, n_coordinates)
         The joint state in model space.
     start : Denoiser, optional
-        Where to start from; a new denoiser if None.
+        The denoiser to start from; a new one if None.
     hiding : Hiding, optional
-        How a conditional denoiser is taught. Its loss is that of rows held out.
+        Trains a conditional denoiser, whose loss is that of held-out rows.
     """
-    lesson = _Lesson(vectors, settings, generator, hiding)
-    denoiser = copy.deepcopy(start) if start is not None else lesson.new_denoiser()
+    data = _TrainingData(vectors, settings, generator, hiding)
+    denoiser = copy.deepcopy(start) if start is not None else data.new_denoiser()
     optimizer = torch.optim.Adam(denoiser.parameters(), lr=settings.learning_rate, fused=True)
     slow_down = _scheduler(optimizer, settings)
     best_loss, best_weights, best_epoch = math.inf, denoiser.state_dict(), 0
     for epoch in range(1, settings.max_epochs + 1):
-        loss = lesson.teach(denoiser, optimizer)
+        loss = data.train_epoch(denoiser, optimizer)
         if not math.isfinite(loss):
             raise _diverged(loss, epoch, settings)
         if loss < best_loss:
             best_loss, best_epoch = loss, epoch
             best_weights = copy.deepcopy(denoiser.state_dict())
         slow_down(loss)
-        progress.advance(TRAINING_UNITS * lesson.n_taught, loss)
+        progress.advance(TRAINING_UNITS * data.rows_per_epoch, loss)
         if epoch - best_epoch >= settings.patience:
             break
-    progress.advance(TRAINING_UNITS * lesson.n_taught * (settings.max_epochs - epoch))
+    progress.advance(TRAINING_UNITS * data.rows_per_epoch * (settings.max_epochs - epoch))
     denoiser.load_state_dict(best_weights)
     if not all(torch.isfinite(weight).all() for weight in denoiser.parameters()):
         raise _diverged(math.inf, epoch, settings)
@@ -104,12 +105,12 @@ def model_update(
 
 
 def first_held_out(n_rows: int) -> int:
-    """The first of the last rows, which a denoiser that learns from hidden cells is not taught."""
+    """Return the first of the last rows, which are held out if cells are hidden in training."""
     return n_rows - min(n_rows // HELD_OUT, MOST_HELD_OUT)
 
 
-class _Lesson:
-    """The rows, and how one epoch goes over them."""
+class _TrainingData:
+    """The rows to train on, and the noise and hidden cells of each batch."""
 
     def __init__(
         self,
@@ -121,11 +122,11 @@ class _Lesson:
         self.vectors, self.settings = vectors, settings
         self.generator, self.hiding = generator, hiding
         self.n_rows = first_held_out(len(vectors)) if hiding else len(vectors)
-        self.n_taught = rows_per_epoch(len(vectors), settings)
+        self.rows_per_epoch = rows_per_epoch(len(vectors), settings)
         if hiding:
             first = self.n_rows if self.n_rows < len(vectors) else 0
             held_out = torch.arange(first, len(vectors), device=vectors.device)
-            self.test = self._questions(held_out)
+            self.held_out = self._batch(held_out)
 
     def new_denoiser(self) -> Denoiser:
         return new_denoiser(
@@ -136,31 +137,31 @@ class _Lesson:
             conditional=self.hiding is not None,
         )
 
-    def teach(self, denoiser: Denoiser, optimizer: torch.optim.Optimizer) -> float:
-        """One epoch; its mean loss, or that of the rows held out."""
+    def train_epoch(self, denoiser: Denoiser, optimizer: torch.optim.Optimizer) -> float:
+        """Train for one epoch; return its mean loss, or that of the held-out rows."""
         denoiser.train()
         total = torch.zeros((), device=self.vectors.device)
         for rows in torch.split(self._order(), self.settings.batch_size):
-            loss = denoising_loss(denoiser, *self._questions(rows))
+            loss = denoising_loss(denoiser, *self._batch(rows))
             optimizer.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call]
             optimizer.step()
             total += loss.detach() * len(rows)
         if self.hiding is None:
-            return float(total) / self.n_taught
+            return float(total) / self.rows_per_epoch
         with torch.inference_mode():
-            return float(denoising_loss(denoiser.eval(), *self.test))
+            return float(denoising_loss(denoiser.eval(), *self.held_out))
 
     def _order(self) -> Tensor:
-        """Rows of one epoch: all of them once, or as many as an epoch of hiding has."""
+        """Return the rows of one epoch: all once, or a random sample if cells are hidden."""
         device = self.generator.device
         if self.hiding is None:
             return torch.randperm(self.n_rows, generator=self.generator, device=device)
-        shape = (self.n_taught,)
+        shape = (self.rows_per_epoch,)
         return torch.randint(self.n_rows, shape, generator=self.generator, device=device)
 
-    def _questions(self, rows: Tensor) -> tuple[Tensor, ...]:
-        """Clean rows, noise level, noise, and what of them is known and hidden."""
+    def _batch(self, rows: Tensor) -> tuple[Tensor, ...]:
+        """Return clean rows, noise levels, noise and, if cells are hidden, known and hidden."""
         clean, settings = self.vectors[rows], self.settings
         sigma = training_sigmas(
             len(clean), settings.log_sigma_mean, settings.log_sigma_std, self.generator
@@ -172,7 +173,7 @@ class _Lesson:
 
 
 def _scheduler(optimizer: torch.optim.Optimizer, settings: Settings) -> Callable[[float], object]:
-    """What is done about the learning rate after an epoch."""
+    """Return a function that adapts the learning rate after an epoch, given its loss."""
     if settings.is_amortised:
         cosine = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, settings.max_epochs)
         return lambda loss: cosine.step()
@@ -186,6 +187,7 @@ def _scheduler(optimizer: torch.optim.Optimizer, settings: Settings) -> Callable
 def _diverged(loss: float, epoch: int, settings: Settings) -> TrainingError:
     return TrainingError(
         f"The training loss became {loss} in epoch {epoch}: training diverged. "
-        f"Lower learning_rate (it is {settings.learning_rate:g}), or look for extreme values in "
-        "the numeric columns."
+        f"Lower {option('learning_rate')} (it is {settings.learning_rate:g}), or look for extreme "
+        "values in the numeric columns.",
+        parameter="learning_rate",
     )

@@ -57,7 +57,9 @@ class LossFeatures:
         self._values, self._n_levels = values, n_levels
         self._numbers = np.column_stack([_standard(column) for column in values.T])
         self._flags = np.column_stack([_standard(column) for column in self._missing.T * 1.0])
-        self._guesses = [self._learn(k, screen.about(k)) for k in range(values.shape[1])]
+        self._guesses = [
+            self._learn(k, screen.inputs_for_values(k)) for k in range(values.shape[1])
+        ]
 
     def beside(self, column: int, others: Places) -> Values:
         """Features of some other columns: value, missing or not, guess where missing, levels."""

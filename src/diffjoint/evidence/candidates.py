@@ -25,7 +25,7 @@ from diffjoint.evidence.any_loss import (
 from diffjoint.evidence.detector import folds_of
 from diffjoint.evidence.loss_pattern import misleading_gaps
 from diffjoint.evidence.missing import FEWEST, learn_missing
-from diffjoint.state.row_keys import row_keys
+from diffjoint.state import row_keys
 from diffjoint.trees import open_screen, side_by_side
 
 FALSE_FIND_RATE = 0.05
@@ -131,7 +131,7 @@ def find_candidates(
         features, folds = LossFeatures(values, n_levels, screen), folds_of(values, N_FOLDS)
 
         def look(j: int) -> _Signs:
-            inputs = screen.missing_along(j)
+            inputs = screen.inputs_for_missingness(j)
             beside = features.beside(j, inputs)
             return _look(values, gaps[:, j], n_levels, beside, folds, inputs, seed)
 

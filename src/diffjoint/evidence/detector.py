@@ -12,7 +12,7 @@ from diffjoint.evidence.column import NEW, ColumnEvidence, Judged
 from diffjoint.evidence.implied import keep_to
 from diffjoint.evidence.losses import Scores
 from diffjoint.evidence.values_view import ValuesEvidence
-from diffjoint.state.row_keys import row_keys
+from diffjoint.state import row_keys
 
 LearntColumn = ColumnEvidence | ValuesEvidence
 """What was learnt of a column: by values and gaps together, or by values first."""

@@ -32,8 +32,9 @@ SMOOTHING = 10.0
 LEAST_STEEP, LEAST, LEAST_SHARE = 0.2, 0.05, 0.05
 """Spread of losses, in logits, below which columns do not tell how steep losses are; the flattest
 that counts; and the same as a share of the steepest."""
-MOST_SHAPES = 4
-"""Columns whose weights are tried for the losses of a searched column."""
+MOST_SHAPES, FEW_DRIVERS = 4, 2
+"""Columns whose weights are tried for the losses of a searched column; drivers so few that losses are
+not known well without one of them."""
 
 
 @dataclass(frozen=True)
@@ -174,11 +175,12 @@ def loss_examples(
 ) -> LossExamples:
     """Return how losses of columns that cannot be meaningful depend on the drivers.
 
-    Columns that drive losses themselves are asked only if there are no others.
+    A column that drives losses itself lacks a driver, so that it is asked only if there are several
+    more.
     """
     n_lost = gaps.sum(axis=0)
     lossy = [j for j in others.tolist() if n_lost[j] >= 2 * FEWEST_LOST]
-    asked = [j for j in lossy if j not in drivers] or lossy
+    asked = [j for j in lossy if j not in drivers or len(drivers) > FEW_DRIVERS] or lossy
     shapes, spreads = [], []
     for j in sorted(asked, key=lambda j: -n_lost[j]):
         beside = [driver for driver in drivers if driver != j]

@@ -45,7 +45,7 @@ class SearchTable:
 
     def inputs(self, j: int, *, gaps: bool = True) -> Places:
         """Columns that say something about who is missing in one: by values, and by gaps."""
-        return self.screen.missing_along(j, by_gaps=gaps)
+        return self.screen.inputs_for_missingness(j, by_missingness=gaps)
 
     def view(self, j: int) -> View:
         """The values view of a column."""

@@ -1,1 +1,1 @@
-"""What is learnt from a table, and what is left behind to go on from."""
+"""Fit: a table checked and coded, the ways of learning it, and the model that is left."""

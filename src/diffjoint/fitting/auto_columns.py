@@ -2,17 +2,19 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 
-from diffjoint._progress import Progress, Silence
+from diffjoint._checks import AUTO, check
+from diffjoint._choices import Checkboxes
+from diffjoint._progress import NoProgress, Progress
+from diffjoint._types import Values
+from diffjoint.errors import option
 from diffjoint.evidence import TOO_FEW, Candidate, find_candidates
-from diffjoint.settings import check_choice
-from diffjoint.state.row_keys import row_keys
+from diffjoint.state import row_keys
 from diffjoint.table import (
     UNTICKED,
-    Checkboxes,
     Schema,
     Table,
     code_table,
@@ -20,10 +22,8 @@ from diffjoint.table import (
     open_table,
 )
 
-__all__ = ["AUTO", "CHECKBOX", "TOO_FEW", "find_mm_columns", "not_judged", "search"]
+__all__ = ["AUTO", "CHECKBOX", "TOO_FEW", "find_mm_columns", "not_judged", "search", "search_coded"]
 
-AUTO = "auto"
-"""What stands for a search in place of the columns' names."""
 CHECKBOX = f"a checkbox: empty is {UNTICKED}"
 
 
@@ -59,26 +59,39 @@ def find_mm_columns(
     >>> [found["column"] for found in find_mm_columns(survey) if found["is_named"]]
     ['spouse_age', 'weekly_hours', 'commute']
     """
-    check_choice("checkboxes", checkboxes, get_args(Checkboxes))
+    check("checkboxes", checkboxes)
     table = open_table(X)
-    return search(table, infer_schema(table, column_kinds, checkboxes=checkboxes), Silence())
+    return search(table, infer_schema(table, column_kinds, checkboxes=checkboxes), NoProgress())
 
 
 def search(
     table: Table, schema: Schema, progress: Progress, most_rows: int | None = None
 ) -> list[dict[str, Any]]:
-    """The records of :func:`find_mm_columns` for a table whose columns are understood.
+    """Return the records of :func:`find_mm_columns` for a table whose columns are understood.
 
     Parameters
     ----------
     most_rows : int, optional
         Rows to look at, at most, chosen by what they hold.
     """
-    progress.begin(len(schema.modelled))
-    progress.phase("which columns can be meaningful")
     values = code_table(table, schema, "error")
     if most_rows is not None and len(values) > most_rows:
         values = values[np.argsort(row_keys(values, seed=0), kind="stable")[:most_rows]]
+    return search_coded(values, table, schema, progress)
+
+
+def search_coded(
+    values: Values, table: Table, schema: Schema, progress: Progress
+) -> list[dict[str, Any]]:
+    """Return the records of :func:`find_mm_columns` for a table that is coded.
+
+    Parameters
+    ----------
+    values : array of shape (n_rows, n_modelled)
+        The table's coded cells, or some of its rows.
+    """
+    progress.begin(len(schema.modelled))
+    progress.phase("which columns can be meaningful")
     found = find_candidates(
         values,
         np.isnan(values),
@@ -92,18 +105,18 @@ def search(
 
 
 def _record(found: Candidate, table: Table, schema: Schema, position: int) -> dict[str, Any]:
-    """The evidence on a column as plain data; of a checkbox there is none."""
+    """Return the evidence on a column as plain data; of a checkbox there is none."""
     if schema.columns[position].is_checkbox:
         found = replace(found, missing_rate=float(table.missing(position).mean()), reason=CHECKBOX)
     return asdict(found)
 
 
 def not_judged(evidence: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
-    """A word on the columns that miss too few cells to be judged; nothing if there are none."""
+    """Name the columns that miss too few cells to be judged, if there are any."""
     few = [found["column"] for found in evidence if found["reason"] == TOO_FEW]
     if not few:
         return ()
     return (
-        f"mm_columns='auto' could not judge {', '.join(map(repr, few))}: {TOO_FEW}. They are taken "
-        "for lost there. Name those that may be meaningful.",
+        f"{option('mm_columns', AUTO)} could not judge {', '.join(map(repr, few))}: {TOO_FEW}. "
+        "They are taken for lost there. Name those that may be meaningful.",
     )

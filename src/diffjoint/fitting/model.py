@@ -1,6 +1,7 @@
 """What fitting leaves behind, and what it can say of new rows."""
 
-from collections.abc import Hashable, Iterator, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -9,15 +10,12 @@ from numpy.typing import NDArray
 from diffjoint._atomic import DENOISER, Arrays
 from diffjoint._effort import sampling_units
 from diffjoint._progress import Progress
-from diffjoint._types import Mask, Values
+from diffjoint._types import Values
 from diffjoint.detectors import Belief, belief_from
-from diffjoint.diffusion.aggregate import Aggregated, Clusters, aggregate, as_expected
-from diffjoint.errors import InputError
-from diffjoint.knowledge.resolve import Knowledge
+from diffjoint.diffusion.aggregate import Aggregated, Clusters, aggregate, aggregate_without_draws
+from diffjoint.errors import InputError, option
 from diffjoint.settings import Settings
 from diffjoint.state import Draws, JointSpace, JointState, Masks, Observation, one_mask
-from diffjoint.state.row_keys import row_keys
-from diffjoint.table import NOT_TICKED, Schema, Table
 from diffjoint.values.boosted import Expectation, expectation_from
 from diffjoint.values.wrapped import Wrapped
 
@@ -29,29 +27,46 @@ WITHOUT_TORCH = ("auto", "cpu")
 """Devices that are there whatever torch says."""
 
 
-@dataclass(frozen=True)
-class Model:
-    """All that was learnt; without a denoiser as long as none was needed.
+@dataclass(frozen=True, kw_only=True)
+class Model(ABC):
+    """All that was learnt.
 
     It holds no tensor: torch is loaded when something is drawn.
 
     Attributes
     ----------
+    belief : Belief or None
+        What the detector thinks of the mask; None: the draws decide, or no column is searched.
     denoiser : dict of arrays or None
-        Weights by name.
-    shares : array of shape (n_columns,), optional
-        How far from what is expected draws are left, see :mod:`diffjoint.diffusion.narrow_draws`.
+        Weights by name; None as long as none was needed.
     """
 
     space: JointSpace
     settings: Settings
     seed: int
+    belief: Belief | None
+    device: str
     denoiser: Arrays | None
-    clusters: Clusters
-    belief: Belief | None = None
-    expectation: Expectation | Wrapped | None = None
-    shares: Values | None = None
-    device: str = "auto"
+
+    @abstractmethod
+    def infer(
+        self,
+        observation: Observation,
+        memory_limit: int,
+        progress: Progress,
+        folds: NDArray[np.int64] | None = None,
+    ) -> Aggregated:
+        """Return value, uncertainty and call of every cell.
+
+        Parameters
+        ----------
+        folds : int array of shape (n_rows,), optional
+            The folds that judge these rows, if they are some rows of a table.
+        """
+
+    @abstractmethod
+    def arrays(self) -> Arrays:
+        """Return all that was learnt as plain arrays, for :func:`model_from`."""
 
     def draws(
         self,
@@ -61,12 +76,11 @@ class Model:
         progress: Progress,
         masks: Masks | None = None,
     ) -> Iterator[Draws]:
-        """Conditional draws of the incomplete rows, block by block, under masks if given."""
+        """Draw the incomplete rows, block by block, under masks if given."""
         from diffjoint.diffusion.engine import draw
-        from diffjoint.diffusion.narrow_draws import sharpened
 
         assert self.denoiser is not None, "draws are asked for once there is a denoiser"
-        blocks = draw(
+        return draw(
             self.denoiser,
             observation,
             self.space,
@@ -77,18 +91,11 @@ class Model:
             progress=progress,
             masks=masks,
         )
-        if self.shares is None or (self.shares == 1.0).all() or self.expectation is None:
-            return blocks
-        expected, gaps = self.expectation.of(observation)[0], ~observation.observed
-        return (
-            sharpened(block, expected[block.rows], gaps[block.rows], self.space, self.shares)
-            for block in blocks
-        )
 
     def states(
         self, observation: Observation, n_draws: int, memory_limit: int, progress: Progress
     ) -> Iterator[JointState]:
-        """Drawn states one after the other, of values and mask.
+        """Draw states of values and mask, one after the other.
 
         As many as fill half the limit, and one at least, are drawn together and held until they
         are asked for; the other half is for drawing.
@@ -104,7 +111,7 @@ class Model:
     def _states(
         self, observation: Observation, draws: range, memory_limit: int, progress: Progress
     ) -> Iterator[JointState]:
-        """The states of some draws, held together."""
+        """Draw some states, held together."""
         streams = range(FIRST_MASK + draws.start, FIRST_MASK + draws.stop)
         masks = self.belief.draws(observation, streams) if self.belief else None
         may_be = observation.candidates | observation.known_meaningful
@@ -117,6 +124,28 @@ class Model:
         for drawn in zip(values, meaningful, strict=True):
             yield JointState(*drawn)
 
+
+@dataclass(frozen=True, kw_only=True)
+class ValueModel(Model):
+    """Values to fill in by boosted trees or another imputer; a denoiser once draws are asked for.
+
+    Attributes
+    ----------
+    expectation : Expectation or Wrapped
+        What lost cells are expected to hold.
+    shares : array of shape (n_columns,), optional
+        How far from what is expected draws are left, see :mod:`diffjoint.diffusion.narrow_draws`.
+    """
+
+    expectation: Expectation | Wrapped
+    denoiser: Arrays | None = None
+    shares: Values | None = None
+
+    @property
+    def can_learn_to_draw(self) -> bool:
+        """Whether a denoiser can be trained from the table of ``fit``."""
+        return isinstance(self.expectation, Expectation)
+
     def infer(
         self,
         observation: Observation,
@@ -124,21 +153,71 @@ class Model:
         progress: Progress,
         folds: NDArray[np.int64] | None = None,
     ) -> Aggregated:
-        """Value, uncertainty and call of every cell, by what was expected or found in training.
+        """Return what is expected of every cell, and P(meaningful); nothing is drawn."""
+        probability = observation.known_meaningful.astype(np.float64)
+        if self.belief is not None:
+            probability = self.belief.probability(observation, folds)
+        expected = self.expectation.predict(observation)
+        return aggregate_without_draws(*expected, probability, self.settings.threshold)
 
-        Parameters
-        ----------
-        folds : int array of shape (n_rows,), optional
-            The folds that judge these rows, if they are some rows of a table.
-        """
+    def draws(
+        self,
+        observation: Observation,
+        draws: range,
+        memory_limit: int,
+        progress: Progress,
+        masks: Masks | None = None,
+    ) -> Iterator[Draws]:
+        """Draw the incomplete rows, as narrow around what is expected as they should be."""
+        from diffjoint.diffusion.narrow_draws import narrowed
+
+        blocks = super().draws(observation, draws, memory_limit, progress, masks)
+        shares = self.shares
+        if shares is None or (shares == 1.0).all():
+            return blocks
+        expected, missing = self.expectation.predict(observation)[0], ~observation.observed
+        return (
+            narrowed(block, expected[block.rows], missing[block.rows], self.space, shares)
+            for block in blocks
+        )
+
+    def arrays(self) -> Arrays:
+        """Return all that was learnt as plain arrays; raise if another imputer is part of it."""
+        if isinstance(self.expectation, Wrapped):
+            raise InputError(
+                "An imputer around another one cannot be saved: that would take pickle, which "
+                f"runs code when it is read. Fit with {option('imputer', None)} to save, or fit "
+                "again where it is needed.",
+                parameter="imputer",
+            )
+        shares = {} if self.shares is None else {"shares": self.shares}
+        parts = {**_named(EXPECTATION, self.expectation.arrays()), **_belief_arrays(self.belief)}
+        return {**(self.denoiser or {}), **shares, **parts}
+
+
+@dataclass(frozen=True, kw_only=True)
+class PassModel(Model):
+    """The denoiser of the last pass of Algorithm 1: its draws say what to fill in.
+
+    Attributes
+    ----------
+    clusters : array of shape (n_mm_columns, 2)
+        The uncertainty's two centres per searched column.
+    """
+
+    denoiser: Arrays
+    clusters: Clusters
+
+    def infer(
+        self,
+        observation: Observation,
+        memory_limit: int,
+        progress: Progress,
+        folds: NDArray[np.int64] | None = None,
+    ) -> Aggregated:
+        """Return what draws agree on, and calls by the clusters found in training or by belief."""
         probability = self.belief.probability(observation, folds) if self.belief else None
-        if self.expectation is not None:
-            if probability is None:
-                probability = observation.known_meaningful.astype(np.float64)
-            expected = self.expectation.of(observation)
-            return as_expected(*expected, probability, self.settings.threshold)
-        threshold = self.settings.threshold
-        called = None if probability is None else one_mask(probability > threshold)
+        called = None if probability is None else one_mask(probability > self.settings.threshold)
         progress.begin(sampling_units(observation, self.settings))
         progress.phase("drawing")
         n_draws = range(self.settings.n_draws)
@@ -146,91 +225,37 @@ class Model:
         return aggregate(draws, observation, self.space, self.settings, self.clusters, probability)
 
     def arrays(self) -> Arrays:
-        """All that was learnt, as plain arrays; :func:`model_from` makes the model from them."""
-        if isinstance(self.expectation, Wrapped):
-            raise InputError(
-                "An imputer around another one cannot be saved: that would take pickle, which "
-                "runs code when it is read. Fit with imputer=None to save, or fit again where it "
-                "is needed."
-            )
-        arrays = {"clusters": self.clusters, **(self.denoiser or {})}
-        if self.shares is not None:
-            arrays["shares"] = self.shares
-        for prefix, part in ((BELIEF, self.belief), (EXPECTATION, self.expectation)):
-            if part is not None:
-                arrays |= {f"{prefix}{name}": array for name, array in part.arrays().items()}
-        return arrays
+        """Return all that was learnt as plain arrays."""
+        return {"clusters": self.clusters, **self.denoiser, **_belief_arrays(self.belief)}
 
 
 def model_from(
     arrays: Arrays, space: JointSpace, settings: Settings, seed: int, device: str
 ) -> Model:
-    """The model whose arrays these are; without a denoiser if there is none among them."""
+    """Return the model whose arrays these are."""
     denoiser = {name: array for name, array in arrays.items() if name.startswith(DENOISER)}
-    return Model(
-        space,
-        settings,
-        seed,
-        denoiser or None,
-        arrays["clusters"],
-        belief_from(_named(arrays, BELIEF)),
-        expectation_from(_named(arrays, EXPECTATION), space),
-        arrays.get("shares"),
-        device,
-    )
-
-
-def observe(
-    values: Values, gaps: Mask, space: JointSpace, seed: int, known: Knowledge
-) -> Observation:
-    """What is known of a table: values, candidates for meaningful cells, and noise keys.
-
-    Parameters
-    ----------
-    gaps : bool array of the values' shape
-        Cells to be filled or kept: the missing ones.
-    known : Knowledge
-        Which of them are settled already.
-    """
-    searched = np.isin(np.arange(values.shape[1]), space.mm)
-    candidates = gaps & searched & ~known.meaningful & ~known.lost
-    keys = row_keys(known.marked(values), seed)
-    return Observation(values, candidates, keys, known.meaningful, known.labelled)
-
-
-def find_gaps(table: Table, values: Values, schema: Schema, unseen: str) -> Mask:
-    """Modelled cells that are missing; with ``unseen="missing"`` also those of unseen levels."""
-    if unseen == "missing":
-        unticked: Mask = schema.checkboxes & (values == NOT_TICKED)
-        return np.isnan(values) | unticked
-    return np.column_stack([table.missing(position) for position in schema.modelled_positions])
-
-
-def joint_space(
-    table: Table,
-    schema: Schema,
-    mm_columns: Sequence[Hashable],
-    settings: Settings,
-    settled: Sequence[int] = (),
-) -> JointSpace:
-    """The model space of a table, with the searched columns found and checked.
-
-    Parameters
-    ----------
-    settled : sequence of int
-        Places of columns in which something else says what is meaningful; these are searched
-        whether they miss a cell or not.
-    """
-    if not schema.modelled:
-        raise InputError(
-            "X must have a column to model; all of its columns are pass-through (ids or free "
-            "text). Set column_kinds for those that are not."
+    belief = belief_from(arrays_of(arrays, BELIEF))
+    expectation = expectation_from(arrays_of(arrays, EXPECTATION), space)
+    if expectation is None:
+        return PassModel(
+            space=space,
+            settings=settings,
+            seed=seed,
+            belief=belief,
+            device=device,
+            denoiser=denoiser,
+            clusters=arrays["clusters"],
         )
-    modelled = schema.modelled_positions.tolist()
-    positions = [*(_mm_position(table, schema, label) for label in mm_columns), *settled]
-    mm = tuple(sorted({modelled.index(position) for position in positions}))
-    searched = mm if settings.joint else ()
-    return JointSpace(schema, searched, settings.sigma_data, settings.is_amortised)
+    return ValueModel(
+        space=space,
+        settings=settings,
+        seed=seed,
+        belief=belief,
+        device=device,
+        expectation=expectation,
+        denoiser=denoiser or None,
+        shares=arrays.get("shares"),
+    )
 
 
 def check_device(name: str) -> None:
@@ -241,23 +266,17 @@ def check_device(name: str) -> None:
         choose_device(name)
 
 
-def _mm_position(table: Table, schema: Schema, label: Hashable) -> int:
-    position = table.require(label, "mm_columns")
-    if not schema.columns[position].is_modelled:
-        raise InputError(
-            f"mm_columns names {label!r}, which is passed through unmodelled (an id or free "
-            f"text). Drop it from mm_columns, or set column_kinds={{{label!r}: 'categorical'}}."
-        )
-    if not table.missing(position).any():
-        raise InputError(
-            f"mm_columns names {label!r}, which has no missing cell in X: there is nothing to "
-            "tell apart. Drop it from mm_columns."
-        )
-    return position
+def _belief_arrays(belief: Belief | None) -> Arrays:
+    return {} if belief is None else _named(BELIEF, belief.arrays())
 
 
-def _named(arrays: Arrays, prefix: str) -> Arrays:
-    """The arrays whose names begin so, by the rest of their names."""
+def _named(prefix: str, arrays: Arrays) -> Arrays:
+    """Return arrays with a part's name before their own."""
+    return {f"{prefix}{name}": array for name, array in arrays.items()}
+
+
+def arrays_of(arrays: Arrays, prefix: str) -> Arrays:
+    """Return the arrays whose names begin so, by the rest of their names."""
     return {
         name.removeprefix(prefix): array
         for name, array in arrays.items()

@@ -1,1 +1,1 @@
-"""A first look at a table, before anything is learnt."""
+"""First look at a table, before anything is fitted."""

@@ -1,4 +1,4 @@
-"""Values that may stand for an empty cell: -99, "N/A", "unknown", 1900-01-01. Suspicions only."""
+"""Find values that may stand for a missing cell, such as -99, "N/A", "unknown" or 1900-01-01."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -9,14 +9,22 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from diffjoint.table import Table, is_date, iso_microseconds, microseconds, numbers, objects
+from diffjoint.table import (
+    Table,
+    is_date,
+    is_number_text,
+    iso_microseconds,
+    microseconds,
+    numbers,
+    objects,
+)
 
 Numbers = NDArray[np.float64]
 
 NEGATIVE_CODES = [-1, -2, -3, -4, -5, -6, -7, -8, -9, -77, -88, -97, -98, -99]
 NEGATIVE_CODES += [-777, -888, -997, -998, -999, -7777, -8888, -9998, -9999, -99999, -999999]
 SMALL_CODES = [7, 8, 9]
-"""Codes only where a column has few other values, all well below."""
+"""Suspected only in columns with few other values, all of them well below."""
 LARGE_CODES = [77, 88, 97, 98, 99, 777, 888, 997, 998, 999, 7777, 8888, 9997, 9998, 9999]
 LARGE_CODES += [99999, 999999, 9999999, 99999999]
 TEXT_CODES = ["", "-", "--", "---", ".", "..", "...", "?", "??", "???", "*", "xxx", "dk", "unk"]
@@ -29,18 +37,23 @@ TEXT_CODES += ["1.1.1900", "01/01/1970", "1/1/1970", "01.01.1970", "1.1.1970"]
 DATE_CODES = ["0001-01-01", "1899-12-30", "1899-12-31", "1900-01-01", "1901-01-01", "1960-01-01"]
 DATE_CODES += ["1970-01-01", "2099-12-31", "2999-12-31", "9999-12-31"]
 FEW_LEVELS = 10
+"""Largest number of distinct values at which ``SMALL_CODES`` are considered."""
 SPIKE = 5.0
-"""A code inside or at the edge of the other values occurs this many times as often as they do."""
+"""How many times as often as its neighbours a code at the edge of the other values must occur."""
 FEWEST_IN_SPIKE = 10
+"""Smallest number of cells that such a code must have."""
 MOSTLY_NUMBERS = 0.9
+"""Share of numbers from which a column of text counts as one of numbers."""
 MOST_STRAY_WORDS = 3
+"""Largest number of distinct words among numbers that are suspected."""
 DAY = 86_400e6
 YEAR = 365.25 * DAY
+"""In microseconds."""
 
 
 @dataclass(frozen=True)
 class Suspicion:
-    """A value that may stand for an empty cell.
+    """A value that may stand for a missing cell.
 
     Attributes
     ----------
@@ -48,12 +61,13 @@ class Suspicion:
     value : str
         The value as text.
     n_cells : int
-        How many cells hold it.
+        Number of cells that hold it.
     share : float
-        Of the cells that hold anything.
+        Share of the observed cells that hold it.
     first_row : int
-        The position of the first of them.
+        Position of the first row that holds it.
     why : str
+        Reason for the suspicion.
     """
 
     column: str
@@ -65,7 +79,7 @@ class Suspicion:
 
 
 def find_disguised(table: Table) -> list[Suspicion]:
-    """Values in any column that look as if they stood for an empty cell.
+    """Find values in all columns that look as if they stood for a missing cell.
 
     Examples
     --------
@@ -75,16 +89,16 @@ def find_disguised(table: Table) -> list[Suspicion]:
     >>> for found in find_disguised(open_table(raw)):
     ...     print(found.column, found.value, found.n_cells, found.why)
     age -99 2 negative, where all other values are not
-    town ? 3 text that often stands for an empty cell
+    town ? 3 text that often stands for a missing cell
     """
     return [
         found
         for position, name in enumerate(table.names)
-        for found in _of_column(table.column(position), name)
+        for found in _find_in_column(table.column(position), name)
     ]
 
 
-def _of_column(series: nw.Series[Any], name: str) -> Iterator[Suspicion]:
+def _find_in_column(series: nw.Series[Any], name: str) -> Iterator[Suspicion]:
     if is_date(series):
         yield from _among_dates(microseconds(series, on_the_wall=True), name)
     elif series.dtype.is_numeric():
@@ -104,16 +118,16 @@ def _among_numbers(column: Numbers, name: str) -> Iterator[Suspicion]:
     if not len(rest):
         return
     for value, count in zip(values[codes].tolist(), counts[codes].tolist(), strict=True):
-        why = _why_number(value, count, rest, rest_counts, few)
+        why = _why_suspected(value, count, rest, rest_counts, few)
         if why:
             first = int(np.flatnonzero(column == value)[0])
             yield Suspicion(name, f"{value:g}", count, count / len(observed), first, why)
 
 
-def _why_number(
+def _why_suspected(
     value: float, count: int, rest: Numbers, counts: NDArray[np.int64], few: bool
 ) -> str | None:
-    """What makes a code stand apart from the other values; None if nothing does."""
+    """Say how a code differs from the other values; None if it does not."""
     low, high = float(rest[0]), float(rest[-1])
     if value < 0 <= low:
         is_enough = count > 1 or value < -9
@@ -129,7 +143,7 @@ def _why_number(
     if value not in SMALL_CODES and abs(value) >= 77 and count >= FEWEST_IN_SPIKE:
         near = counts[np.argsort(np.abs(rest - value), kind="stable")[:5]]
         if away > 0 and count >= SPIKE * near.mean():
-            return "at the edge, and far more often than the values next to it"
+            return "at the edge, and far more frequent than the values next to it"
     return None
 
 
@@ -150,7 +164,7 @@ def _among_dates(stamps: Numbers, name: str) -> Iterator[Suspicion]:
         if away >= YEAR:
             why = "more than a year away from all other dates"
         elif count >= max(3, SPIKE * usual):
-            why = "a date that often stands for none, far more often than other dates"
+            why = "a common placeholder date, far more frequent than other dates"
         if why:
             first = int(np.flatnonzero(np.floor(stamps / DAY) * DAY == code)[0])
             yield Suspicion(name, text, count, count / len(observed), first, why)
@@ -159,7 +173,7 @@ def _among_dates(stamps: Numbers, name: str) -> Iterator[Suspicion]:
 def _among_words(cells: list[Any], name: str) -> Iterator[Suspicion]:
     counts = Counter(cell for cell in cells if isinstance(cell, str))
     total = sum(cell is not None for cell in cells)
-    not_numbers = [text for text in counts if not _is_number(text)]
+    not_numbers = [text for text in counts if not _is_finite_number(text)]
     words = [text for text in not_numbers if not _is_infinite(text)]
     n_words = sum(counts[text] for text in words)
     are_numbers = total > 0 and n_words < (1 - MOSTLY_NUMBERS) * total
@@ -168,7 +182,7 @@ def _among_words(cells: list[Any], name: str) -> Iterator[Suspicion]:
         usual = text.strip().lower() in TEXT_CODES
         infinite = are_numbers and _is_infinite(text)
         if usual or stray or infinite:
-            why = "text that often stands for an empty cell" if usual else "text"
+            why = "text that often stands for a missing cell" if usual else "text"
             why = "infinite" if infinite else why
             why += ", in a column of numbers" if are_numbers else ""
             count = counts[text]
@@ -179,9 +193,5 @@ def _is_infinite(text: str) -> bool:
     return text.strip().lower().lstrip("+-") in ("inf", "infinity")
 
 
-def _is_number(text: str) -> bool:
-    try:
-        is_finite = np.isfinite(float(text))
-    except ValueError:
-        return False
-    return bool(is_finite) and text.strip().lower() not in TEXT_CODES
+def _is_finite_number(text: str) -> bool:
+    return is_number_text(text.strip()) and bool(np.isfinite(float(text)))

@@ -1,8 +1,8 @@
-"""A first look at a table: what is missing, what it may mean, before anything is imputed."""
+"""Inspect a table before imputing it: what is missing, and what that may mean."""
 
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, get_args
+from typing import Any
 
 import narwhals as nw
 import numpy as np
@@ -11,29 +11,32 @@ from numpy.typing import NDArray
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 
-from diffjoint._progress import Progress, Silence
+from diffjoint._checks import check
+from diffjoint._choices import Checkboxes
+from diffjoint._progress import NoProgress, Progress
+from diffjoint.errors import in_python
 from diffjoint.fitting.auto_columns import TOO_FEW, search
 from diffjoint.inspection.disguised import Suspicion, find_disguised
 from diffjoint.inspection.spelling import TextDates, Variants, find_text_dates, find_variants
-from diffjoint.settings import INSPECTED_ROWS, check_choice
+from diffjoint.settings import INSPECTED_ROWS
 from diffjoint.table import (
-    Checkboxes,
     Kind,
+    Schema,
     Table,
-    doubts_on_kept,
     infer_schema,
     numbers,
     open_table,
     scarce_columns,
+    unjudged_doubts,
     without_cells,
 )
 
 FEWEST_ROWS, MOST_CELLS = 1_000, 100_000
-"""Fewer rows than usual are looked at in wide tables: so many cells, and at least so many rows."""
+"""Of wide tables fewer rows are used: at least so many, and otherwise at most so many cells."""
 TOGETHER = 0.7
-"""Correlation of being empty, from which columns belong to one block."""
+"""Smallest correlation between missing cells of columns that belong to one block."""
 FEWEST_TOGETHER = 5
-"""Empty cells that a column must have to belong to a block."""
+"""Smallest number of missing cells of a column that belongs to a block."""
 
 SCARCE = "too few observed cells to judge or fill it: kept"
 
@@ -42,22 +45,22 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class ColumnFound:
-    """One column at first sight.
+    """Findings on one column.
 
     Attributes
     ----------
     label : label
-        As the table has it.
+        Label of the column in the table.
     name, kind, values : str
-        Its name, what it is to the model, and its levels or range in words.
+        Name of the column, its kind, and its levels or range in words.
     n_missing : int
     missing_rate : float
     is_candidate : bool
-        Whether losses alone cannot explain what it misses.
+        Whether losses alone do not explain its missing cells.
     reason : str
-        Why it is one, or is not; empty for columns that are carried along.
+        Why it is a candidate or not; empty for columns that are passed through.
     excess, auc, p_value : float or None
-        The evidence, as :func:`diffjoint.find_mm_columns` says it.
+        Evidence, as in :func:`diffjoint.find_mm_columns`.
     """
 
     label: Hashable
@@ -75,15 +78,15 @@ class ColumnFound:
 
 @dataclass(frozen=True)
 class Block:
-    """Columns that are empty in the same rows.
+    """Columns that are missing in the same rows.
 
     Attributes
     ----------
     columns : tuple of str
     n_rows : int
-        Rows in which all of them are empty.
+        Number of rows in which all of them are missing.
     n_any : int
-        Rows in which one of them is.
+        Number of rows in which at least one of them is missing.
     """
 
     columns: tuple[str, ...]
@@ -93,7 +96,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Infinite:
-    """Infinite numbers of one column. They are refused in ``fit``, and counted as empty here.
+    """Infinite numbers of one column, which ``fit`` refuses; they are counted as missing here.
 
     Attributes
     ----------
@@ -102,7 +105,7 @@ class Infinite:
         "inf" or "-inf".
     n_cells : int
     first_row : int
-        The position of the first of them.
+        Position of the first row that holds one.
     """
 
     column: str
@@ -113,29 +116,29 @@ class Infinite:
 
 @dataclass(frozen=True)
 class Inspection:
-    """What :func:`inspect` found.
+    """Result of :func:`inspect`.
 
     Attributes
     ----------
     n_rows, n_columns, n_missing : int
     columns : tuple of ColumnFound
     disguised : tuple of Suspicion
-        Values that may stand for an empty cell.
+        Values that may stand for a missing cell.
     blocks : tuple of Block
-        Columns that are empty in the same rows, the largest block first.
+        Columns that are missing in the same rows, the largest block first.
     n_rows_judged : int
-        Rows that the evidence comes from.
+        Number of rows that the evidence is based on.
     not_judged : str
-        Why there is no evidence; empty if there is.
+        Reason if there is no evidence; otherwise empty.
     infinite : tuple of Infinite
-        Numbers that ``fit`` would refuse.
+        Infinite numbers, which ``fit`` would refuse.
     variants : tuple of Variants
-        Levels that differ in capitals and spaces alone.
+        Levels that differ only in capitals and spaces.
     text_dates : tuple of TextDates
         Columns of text that look like dates.
     doubts : tuple of str
-        What ``fit`` will say of columns whose empty cells it keeps without judging them:
-        checkboxes, and those with too few observed cells.
+        Warnings that ``fit`` will give about columns whose missing cells are kept without being
+        judged: checkboxes, and columns with too few observed cells.
     """
 
     n_rows: int
@@ -153,15 +156,15 @@ class Inspection:
 
     @property
     def mm_columns(self) -> list[Hashable]:
-        """Columns in which an empty cell may be meaningful, as ``SelectiveImputer`` takes them."""
+        """Columns in which a missing cell can be meaningful, for ``SelectiveImputer``."""
         return [column.label for column in self.columns if column.is_candidate]
 
     def to_frame(self) -> pd.DataFrame:
-        """One row per column."""
+        """Return a table with one row per column."""
         return pd.DataFrame([asdict(column) for column in self.columns]).drop(columns="label")
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, for JSON."""
+        """Return the findings as plain data, for JSON."""
         plain = asdict(self)
         for column in plain["columns"]:
             del column["label"]
@@ -177,7 +180,7 @@ def inspect(
     most_rows: int | None = None,
     progress: Progress | None = None,
 ) -> Inspection:
-    """Look at a table before imputing it: kinds, gaps, disguised gaps, what gaps may mean.
+    """Inspect a table before imputing it: kinds of columns, missing cells, and their meaning.
 
     Parameters
     ----------
@@ -185,12 +188,12 @@ def inspect(
     column_kinds : dict, optional
         Kind by column label, where the inferred one is wrong.
     checkboxes : {"keep", "fill"}
-        As :class:`diffjoint.SelectiveImputer` takes it.
+        As in :class:`diffjoint.SelectiveImputer`.
     most_rows : int, optional
-        Rows that the evidence for meaningful cells is taken from, at most. If not given: 5,000,
-        and fewer in tables of more than 20 columns, so that a look takes seconds.
+        Largest number of rows to search for columns with meaningful cells. By default 5,000, and
+        fewer in tables of more than 20 columns, so that it takes seconds.
     progress : Progress, optional
-        Told how far it is.
+        Receives how far the work is.
 
     Returns
     -------
@@ -206,46 +209,35 @@ def inspect(
     >>> [block.columns for block in found.blocks]
     [('weekly_hours', 'commute')]
     """
-    check_choice("checkboxes", checkboxes, get_args(Checkboxes))
+    check("checkboxes", checkboxes)
     table, infinite = _finite(open_table(X))
     missing = np.column_stack([table.missing(i) for i in range(table.n_columns)])
     schema = infer_schema(table, column_kinds, checkboxes=checkboxes)
-    if most_rows is None:
-        most_rows = min(
-            INSPECTED_ROWS, max(FEWEST_ROWS, MOST_CELLS // max(1, len(schema.modelled)))
-        )
-    judged: dict[Hashable, dict[str, Any]] = {}
-    not_judged = ""
-    if not schema.modelled:
-        not_judged = "no column can be modelled"
-    elif not missing.any():
-        not_judged = "no cell is empty"
-    else:
-        found = search(table, schema, progress or Silence(), most_rows)
-        judged = {record.pop("column"): record for record in found}
+    most_rows = _rows_to_search(schema) if most_rows is None else most_rows
+    not_judged = _why_not_judged(schema, missing)
+    found = [] if not_judged else search(table, schema, progress or NoProgress(), most_rows)
+    judged = {record.pop("column"): record for record in found}
     disguised = tuple(find_disguised(table))
-    scarce = scarce_columns(table, schema, column_kinds)
     return Inspection(
         table.n_rows,
         table.n_columns,
         int(missing.sum()),
-        tuple(
-            _column(table, position, words, missing[:, position], judged, scarce)
-            for position, words in enumerate(schema.rows())
-        ),
+        _columns(table, schema, missing, judged, scarce_columns(table, schema, column_kinds)),
         disguised,
         find_blocks(missing, table.names),
         min(table.n_rows, most_rows) if judged else 0,
         not_judged,
         infinite,
-        _beside(disguised, find_variants(table, schema)),
+        _drop_suspected(find_variants(table, schema), disguised),
         tuple(find_text_dates(table, schema, column_kinds)),
-        doubts_on_kept(table, schema, column_kinds),
+        tuple(map(in_python, unjudged_doubts(table, schema, column_kinds))),
     )
 
 
-def _beside(disguised: Sequence[Suspicion], variants: Sequence[Variants]) -> tuple[Variants, ...]:
-    """Variants but for those of a word that may stand for an empty cell: one finding is enough."""
+def _drop_suspected(
+    variants: Sequence[Variants], disguised: Sequence[Suspicion]
+) -> tuple[Variants, ...]:
+    """Leave out variants of words that may stand for a missing cell and are listed already."""
     suspected = {(one.column, one.value) for one in disguised}
     return tuple(
         one for one in variants if suspected.isdisjoint((one.column, s) for s in one.spellings)
@@ -253,7 +245,7 @@ def _beside(disguised: Sequence[Suspicion], variants: Sequence[Variants]) -> tup
 
 
 def _finite(table: Table) -> tuple[Table, tuple[Infinite, ...]]:
-    """The table with infinite numbers made empty, and which these were."""
+    """Return the table with infinite numbers made missing, and a list of them."""
     found, without = [], {}
     for position, name in enumerate(table.names):
         series = table.column(position)
@@ -262,7 +254,7 @@ def _finite(table: Table) -> tuple[Table, tuple[Infinite, ...]]:
             continue
         try:
             column = numbers(series)
-        except TypeError:  # objects that are not all numbers are not taken for numbers
+        except TypeError:  # objects that are not all numbers
             continue
         if np.isinf(column).any():
             without[position] = without_cells(series, np.flatnonzero(np.isinf(column)))
@@ -270,7 +262,32 @@ def _finite(table: Table) -> tuple[Table, tuple[Infinite, ...]]:
             rows = np.flatnonzero(column == value)
             if len(rows):
                 found.append(Infinite(name, f"{value:g}", len(rows), int(rows[0])))
-    return (open_table(table.rebuilt(without)) if without else table), tuple(found)
+    return (open_table(table.replace_columns(without)) if without else table), tuple(found)
+
+
+def _rows_to_search(schema: Schema) -> int:
+    """Return the largest number of rows to search by default: fewer in wide tables."""
+    return min(INSPECTED_ROWS, max(FEWEST_ROWS, MOST_CELLS // max(1, len(schema.modelled))))
+
+
+def _why_not_judged(schema: Schema, missing: Mask) -> str:
+    """Say why there is no evidence on any column; empty if there can be."""
+    if not schema.modelled:
+        return "no column can be modelled"
+    return "" if missing.any() else "no cell is missing"
+
+
+def _columns(
+    table: Table,
+    schema: Schema,
+    missing: Mask,
+    judged: Mapping[Hashable, Mapping[str, Any]],
+    scarce: Collection[Hashable],
+) -> tuple[ColumnFound, ...]:
+    return tuple(
+        _column(table, position, words, missing[:, position], judged, scarce)
+        for position, words in enumerate(schema.rows())
+    )
 
 
 def _column(
@@ -282,7 +299,7 @@ def _column(
     scarce: Collection[Hashable],
 ) -> ColumnFound:
     name, kind, values = words
-    values = "nothing: every cell is empty" if is_missing.all() else values
+    values = "nothing: every cell is missing" if is_missing.all() else values
     label = table.labels[position]
     record = judged.get(label, {})
     reason = record.get("reason", "")
@@ -306,7 +323,7 @@ def _column(
 
 
 def find_blocks(missing: Mask, names: list[str]) -> tuple[Block, ...]:
-    """Groups of columns that are empty in the same rows, far more than by chance.
+    """Find groups of columns that are missing in the same rows far more often than by chance.
 
     Examples
     --------
@@ -315,19 +332,19 @@ def find_blocks(missing: Mask, names: list[str]) -> tuple[Block, ...]:
     (Block(columns=('hours', 'commute'), n_rows=8, n_any=8),)
     """
     n_missing = missing.sum(axis=0)
-    open_ones = np.flatnonzero((n_missing >= FEWEST_TOGETHER) & (n_missing < len(missing)))
-    if len(open_ones) < 2:
+    incomplete = np.flatnonzero((n_missing >= FEWEST_TOGETHER) & (n_missing < len(missing)))
+    if len(incomplete) < 2:
         return ()
-    together = np.corrcoef(missing[:, open_ones].astype(np.float32), rowvar=False)
-    apart = np.clip(1 - together, 0.0, 2.0)
-    np.fill_diagonal(apart, 0.0)
-    tree = linkage(squareform(apart, checks=False), method="complete")
+    correlation = np.corrcoef(missing[:, incomplete].astype(np.float32), rowvar=False)
+    distance = np.clip(1 - correlation, 0.0, 2.0)
+    np.fill_diagonal(distance, 0.0)
+    tree = linkage(squareform(distance, checks=False), method="complete")
     groups = fcluster(tree, 1 - TOGETHER, criterion="distance")
     blocks = []
     for group in np.unique(groups):
-        members = open_ones[groups == group]
+        members = incomplete[groups == group]
         if len(members) > 1:
             cells = missing[:, members]
-            both, either = int(cells.all(axis=1).sum()), int(cells.any(axis=1).sum())
-            blocks.append(Block(tuple(names[j] for j in members), both, either))
+            n_all, n_any = int(cells.all(axis=1).sum()), int(cells.any(axis=1).sum())
+            blocks.append(Block(tuple(names[j] for j in members), n_all, n_any))
     return tuple(sorted(blocks, key=lambda block: (-len(block.columns), -block.n_rows)))

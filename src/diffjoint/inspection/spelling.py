@@ -1,4 +1,4 @@
-"""Text that may be meant otherwise: one level in several spellings, and dates taken for words."""
+"""Find levels in several spellings, and dates that are stored as text."""
 
 import re
 from collections import Counter
@@ -18,22 +18,22 @@ DAY_FIRST, MONTH_FIRST, YEAR_FIRST = "dd/mm/yyyy", "mm/dd/yyyy", "yyyy/mm/dd"
 _FORMATS = {DAY_FIRST: "%d/%m/%Y", MONTH_FIRST: "%m/%d/%Y", YEAR_FIRST: "%Y/%m/%d"}
 ISO = "%Y-%m-%d"
 MOSTLY_DATES = 0.9
-"""Share of a column's cells that look like dates, for it to be one of dates."""
+"""Share of cells that look like dates from which a column counts as one of dates."""
 FIRST_LOOK = 200
-"""Cells that are looked at before all are."""
+"""Number of cells to look at before all are."""
 
 
 @dataclass(frozen=True)
 class Variants:
-    """Levels of a column that differ in capitals and spaces alone.
+    """Levels of a column that differ only in capitals and spaces.
 
     Attributes
     ----------
     column : str
     spellings : tuple of str
-        Those without spaces around them first, the most frequent of them before the others.
+        Those without spaces around them first, then the most frequent.
     n_cells : tuple of int
-        How many cells hold each of them.
+        Number of cells that hold each of them.
     advice : str
         What to do.
     """
@@ -46,19 +46,19 @@ class Variants:
 
 @dataclass(frozen=True)
 class TextDates:
-    """A column of text that looks like dates, and is not understood as such.
+    """A column of text that looks like dates but is not read as dates.
 
     Attributes
     ----------
     column : str
     form : str
-        How they are written, such as "dd.mm.yyyy"; two forms where cells fit both or are mixed.
+        Format, such as "dd.mm.yyyy"; two formats where cells fit both or are mixed.
     example : str
-        The most frequent of them.
+        The most frequent date.
     n_cells : int
-        How many cells look like dates.
+        Number of cells that look like dates.
     share : float
-        Of the cells that hold anything.
+        Share of the observed cells that look like dates.
     advice : str
         What to do.
     """
@@ -72,7 +72,7 @@ class TextDates:
 
 
 def find_variants(table: Table, schema: Schema) -> list[Variants]:
-    """Levels that are the same but for capitals and spaces, column by column.
+    """Find levels that differ only in capitals and spaces, column by column.
 
     Examples
     --------
@@ -101,7 +101,7 @@ def _variants_of(series: nw.Series[Any], column: Column) -> Iterator[Variants]:
             column.name,
             tuple(ordered),
             tuple(counts[level] for level in ordered),
-            f"Each is a level of its own. If they mean the same, write {ordered[0]!r} in all of "
+            f"Each is a separate level. If they mean the same, write {ordered[0]!r} in all of "
             "their cells.",
         )
 
@@ -109,7 +109,7 @@ def _variants_of(series: nw.Series[Any], column: Column) -> Iterator[Variants]:
 def find_text_dates(
     table: Table, schema: Schema, column_kinds: Mapping[Hashable, str] | None = None
 ) -> list[TextDates]:
-    """Columns of text that look like dates, but for those whose kind was given.
+    """Find columns of text that look like dates, except those whose kind was given.
 
     Examples
     --------
@@ -154,10 +154,10 @@ def _looks_like_a_date(cell: Any) -> bool:
 
 
 def _form(counts: pd.Series, mark: str) -> tuple[str, int]:
-    """How texts that look like dates are written, and how many cells are.
+    """Return the format of texts that look like dates, and the number of cells that have it.
 
-    Where day and month cannot be told apart, both ways are named, but for dots: dates with
-    dots have the day first.
+    Where day and month cannot be told apart, both formats are named. Dates with dots are an
+    exception: they have the day first.
     """
     slashed = counts.index.str.strip().str.replace(r"[.-]", "/", regex=True)
     fits = {
@@ -180,7 +180,7 @@ def _advice(form: str, label: Hashable, mark: str) -> str:
     if " or " in form:
         return f"Find out whether day or month comes first. {iso}."
     if " and " in form:
-        return f"Both ways occur: find out which is meant where. {iso}."
+        return f"Both orders occur: find out which is meant in which cells. {iso}."
     written = _FORMATS[form.replace(mark, "/")].replace("/", mark)
     convert = f"pd.to_datetime(X[{label!r}], format={written!r})"
     if written == ISO:

@@ -1,4 +1,4 @@
-"""An inspection on the screen, and the command to run next."""
+"""Show an inspection on the screen, with the command to run next."""
 
 import shlex
 from collections.abc import Callable, Iterator, Sequence
@@ -15,19 +15,20 @@ from diffjoint.settings import NA_VALUES
 from diffjoint.table import Kind
 
 MOST_SHOWN = 20
-"""Suspicions and blocks shown; --json has all."""
+"""Largest number of findings of a kind to show; --json has all."""
 MOST_NAMES = 6
+"""Largest number of columns of a block to name."""
 
 
 def show_inspection(
     found: Inspection, console: Console, by_options: Callable[[str], str] = str
 ) -> None:
-    """Print what was found, as tables with a heading each.
+    """Print an inspection as tables with headings.
 
     Parameters
     ----------
     by_options : callable
-        What makes options of the parameters in a doubt.
+        Rewrites a doubt so that it names options instead of parameters.
     """
     console.print(Group(*_parts(found, by_options)), highlight=False)
 
@@ -36,38 +37,38 @@ def _parts(found: Inspection, by_options: Callable[[str], str]) -> Iterator[Rend
     n_cells = found.n_rows * found.n_columns
     yield Text(
         f"{found.n_rows:,} rows, {found.n_columns:,} columns; {found.n_missing:,} of {n_cells:,} "
-        f"cells are empty ({found.n_missing / max(1, n_cells):.1%})."
+        f"cells are missing ({found.n_missing / max(1, n_cells):.1%})."
     )
-    yield _heading("Columns as understood")
+    yield _heading("Columns and their kinds")
     yield _columns(found)
     if found.disguised:
-        title = "Values that may stand for an empty cell (a suspicion: you decide)"
+        title = "Values that may stand for a missing cell (a suspicion: you decide)"
         yield from _section(title, _suspicions(found), len(found.disguised))
     if found.infinite:
-        title = "Infinite numbers, which impute refuses (counted as empty here)"
+        title = "Infinite numbers, which impute refuses (counted as missing here)"
         yield from _section(title, _infinite(found), len(found.infinite))
         yield Text(
-            "The command below reads them as lost. If they stand for a bound, put that in their "
-            "place in the file instead."
+            "The command below reads them as lost. If they stand for a bound, write the bound into "
+            "the file instead."
         )
     if found.variants:
-        title = "Levels that differ in capitals or spaces alone"
+        title = "Levels that differ only in capitals or spaces"
         yield from _section(title, _variants(found), len(found.variants))
         yield Text(
-            "Each is a level of its own. If they mean the same, write the first in all of their "
+            "Each is a separate level. If they mean the same, write the first in all of their "
             "cells in the file."
         )
     if found.text_dates:
-        title = "Text that looks like dates, and is not understood as such"
+        title = "Text that looks like dates, but is not read as dates"
         yield from _section(title, _text_dates(found), len(found.text_dates))
     if found.blocks:
-        title = "Columns that are empty in the same rows"
+        title = "Columns that are missing in the same rows"
         yield from _section(title, _blocks(found), len(found.blocks))
     if found.doubts:
-        yield _heading("Columns whose empty cells are kept without being judged")
+        yield _heading("Columns whose missing cells are kept without being judged")
         for doubt in found.doubts:
             yield _text(by_options(doubt), 3_000)
-    yield _heading("Where an empty cell may be meaningful")
+    yield _heading("Columns in which a missing cell can be meaningful")
     yield from _evidence(found)
 
 
@@ -76,7 +77,7 @@ def _heading(text: str) -> Text:
 
 
 def _section(title: str, shown: RenderableType, n_found: int) -> Iterator[RenderableType]:
-    """What was found of one kind, and how much more of it there is."""
+    """Yield the findings of one kind under a heading, and how many more there are."""
     yield _heading(title)
     yield shown
     if n_found > MOST_SHOWN:
@@ -88,7 +89,7 @@ def _table(*headings: str) -> RichTable:
 
 
 def _columns(found: Inspection) -> RichTable:
-    shown = _table("column", "kind", "values", "empty")
+    shown = _table("column", "kind", "values", "missing")
     for column in found.columns:
         rate = f"{column.missing_rate:.1%}" if column.n_missing else "-"
         shown.add_row(_text(column.name), column.kind, _text(column.values), rate)
@@ -111,16 +112,16 @@ def _infinite(found: Inspection) -> RichTable:
 
 
 def _variants(found: Inspection) -> RichTable:
-    shown = _table("column", "spellings and their cells")
+    shown = _table("column", "spellings (and cells)")
     for one in found.variants[:MOST_SHOWN]:
         pairs = zip(one.spellings, one.n_cells, strict=True)
-        told = ", ".join(f'"{text}" ({n_cells:,})' for text, n_cells in pairs)
-        shown.add_row(_text(one.column), _text(told, 200))
+        spellings = ", ".join(f'"{text}" ({n_cells:,})' for text, n_cells in pairs)
+        shown.add_row(_text(one.column), _text(spellings, 200))
     return shown
 
 
 def _text_dates(found: Inspection) -> RichTable:
-    shown = _table("column", "written", "such as", "cells", "what to do")
+    shown = _table("column", "format", "example", "cells", "what to do")
     for one in found.text_dates[:MOST_SHOWN]:
         cells = (one.form, _text(one.example), f"{one.n_cells:,}", _text(one.advice, 300))
         shown.add_row(_text(one.column), *cells)
@@ -128,7 +129,7 @@ def _text_dates(found: Inspection) -> RichTable:
 
 
 def _blocks(found: Inspection) -> RichTable:
-    shown = _table("columns", "all empty", "any empty")
+    shown = _table("columns", "all missing", "any missing")
     for block in found.blocks[:MOST_SHOWN]:
         more = len(block.columns) - MOST_NAMES
         names = ", ".join(map(_quoted, block.columns[:MOST_NAMES])) + (
@@ -142,7 +143,7 @@ def _evidence(found: Inspection) -> Iterator[RenderableType]:
     if found.not_judged:
         yield Text(f"Nothing to judge: {found.not_judged}.")
         return
-    shown = _table("column", "empty", "excess", "AUC", "p", "why")
+    shown = _table("column", "missing", "excess", "AUC", "p", "why")
     listed = [
         column
         for column in found.columns
@@ -158,26 +159,27 @@ def _evidence(found: Inspection) -> Iterator[RenderableType]:
         shown.add_row(_text(column.name), *cells, column.reason, style=style)
     yield shown
     yield Text(
-        "excess: empty beyond what other columns lose. AUC: how well the rest of the row tells who "
-        "is empty (0.5: not at all). p: how likely losses alone look like this.",
+        "excess: share missing beyond what other columns lose. AUC: how well the rest of the row "
+        "predicts which cells are missing (0.5: not at all). p: probability of such evidence if "
+        "cells were only lost.",
         style="dim",
     )
     names = (
         ", ".join(_quoted(str(label)) for label in found.mm_columns)
-        or "none: losses explain every empty cell"
+        or "none: losses explain every missing cell"
     )
     yield _text(f"Candidates: {names}.", 2_000)
     if found.n_rows_judged < found.n_rows:
-        yield Text(f"Judged on {found.n_rows_judged:,} of the {found.n_rows:,} rows.")
+        yield Text(f"Based on {found.n_rows_judged:,} of the {found.n_rows:,} rows.")
 
 
 def _quoted(name: str) -> str:
-    """A name, in quotes if it has a comma and would look like two."""
+    """Put a name in quotes if it has a comma and would look like two."""
     return f'"{name}"' if "," in name else name
 
 
 def _text(text: str, most: int = 40) -> Text:
-    """Text from the data on one line, without what would steer the terminal."""
+    """Write text from the data on one line, without control characters."""
     plain = "".join(char if char.isprintable() else " " for char in text)
     plain = " ".join(plain.split())
     return Text(plain if len(plain) <= most else f"{plain[: most - 3]}...")
@@ -186,14 +188,14 @@ def _text(text: str, most: int = 40) -> Text:
 def next_commands(
     found: Inspection, file: TableFile, source: str, options: list[str], na_values: Sequence[str]
 ) -> list[tuple[str, str]]:
-    """What to run next: words, and a command or what to add to it.
+    """Return what to run next: words, and a command or options to add to it.
 
     Parameters
     ----------
     options : list of str
-        How the file had to be read, as given, but for empty cells.
+        Options with which the file was read, except ``--na-values``.
     na_values : sequence of str
-        What was read as an empty cell.
+        Values that were read as missing.
     """
     own = ["--na-values", ",".join(na_values)] if tuple(na_values) != NA_VALUES else []
     for column in found.columns:
@@ -213,7 +215,7 @@ def next_commands(
     tokens = _spelt(found, file)
     if tokens and file.text is not None:
         look = ["diffjoint", "inspect", source, "--na-values", ",".join([*na_values, *tokens])]
-        commands.insert(0, ("If those values stand for empty cells, look again", look + given))
+        commands.insert(0, ("If those values stand for missing cells, inspect again", look + given))
     elif found.disguised:
         codes = [_lost(one.column, one.value) for one in found.disguised]
         added = [part for code in codes for part in ("--code", code)]
@@ -222,7 +224,7 @@ def next_commands(
 
 
 def _searched(found: Inspection) -> list[str]:
-    """The option that names the candidates; one by one where a name has a comma."""
+    """Return the option that names the candidates; one by one where a name has a comma."""
     names = [column.name for column in found.columns if column.is_candidate]
     if any("," in name or name != name.strip() for name in names):
         return [f"--mm-columns={name}" for name in names]
@@ -231,11 +233,11 @@ def _searched(found: Inspection) -> list[str]:
 
 
 def _infinite_codes(found: Inspection, file: TableFile) -> list[str]:
-    """Infinite numbers as codes of lost cells, spelt as the file has them."""
+    """Return infinite numbers as codes of lost cells, spelt as in the file."""
     codes = []
-    empty = {column.name for column in found.columns if column.n_missing == found.n_rows}
+    all_missing = {column.name for column in found.columns if column.n_missing == found.n_rows}
     for one in found.infinite:
-        if one.column in empty:  # passed through, and so not read
+        if one.column in all_missing:  # passed through, so its values are not read
             continue
         spelt = {one.value}
         if file.text is not None:
@@ -246,13 +248,13 @@ def _infinite_codes(found: Inspection, file: TableFile) -> list[str]:
 
 
 def _lost(column: str, value: str) -> str:
-    """A code of lost cells, as --code takes it; a name with a colon is in backticks."""
+    """Write a code of lost cells for --code; a name with a colon is put in backticks."""
     name = f"`{column}`" if ":" in column else column
     return f"{name}: {value}=lost"
 
 
 def _spelt(found: Inspection, file: TableFile) -> list[str]:
-    """The suspected values as a text file spells them, if they can be named to it."""
+    """Return the suspected values as a text file spells them, if --na-values can name them."""
     if file.text is None:
         return []
     cells = file.text.cells

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from diffjoint.errors import InputError
 from diffjoint.io.files import read_file
+from diffjoint.io.formulas import unguard
 from diffjoint.table import Table, cells_of, open_table
 
 Mask = NDArray[np.bool_]
@@ -56,10 +57,11 @@ def read_decisions(decisions: Any, X: Any) -> dict[str, Any]:
     for line, (row, column, call) in enumerate(zip(rows, columns, calls, strict=True)):
         decided = _call(call, where, line)
         if decided is not None:
-            place = _row(row, table, where, line), table.require(column, where)
+            name = column if table.position(unguard(column)) is None else unguard(column)
+            place = _row(row, table, where, line), table.require(name, where)
             known[decided][place] = True
     _check_cells(table, known["meaningful"], known["lost"], where)
-    return {f"known_{call}": table.like(cells) for call, cells in known.items()}
+    return {f"known_{call}": table.wrap(cells) for call, cells in known.items()}
 
 
 def _columns_of(given: Table, where: str) -> tuple[list[Any], ...]:

@@ -4,9 +4,8 @@ import codecs
 import os
 import shutil
 import sys
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -16,8 +15,9 @@ import pyarrow as pa
 import pyarrow.feather as pa_feather
 import pyarrow.parquet as pa_parquet
 
-from diffjoint._atomic import write_whole, writing_whole
+from diffjoint._atomic import spooled, write_whole, writing_whole
 from diffjoint.errors import FileError, InputError
+from diffjoint.io.read_back import ReadBackCheck
 from diffjoint.io.statistical import (
     READABLE,
     WRITABLE,
@@ -27,6 +27,7 @@ from diffjoint.io.statistical import (
     statistical_bytes,
 )
 from diffjoint.io.text import TextBlock, TextTable, read_text
+from diffjoint.io.text_source import RowParser
 from diffjoint.settings import NA_VALUES
 from diffjoint.table import Schema
 
@@ -36,6 +37,7 @@ _DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 _PARQUET = (".parquet", ".pq")
 _FEATHER = (".feather", ".arrow")
 _SPREADSHEETS = (".xlsx", ".xls", ".xlsm", ".ods")
+_ANY_LINE_BREAK = "\r\n"
 _ROWS_AT_ONCE = 50_000
 """Rows of a table in memory that are made text at a time."""
 
@@ -170,36 +172,85 @@ def is_text(path: str) -> bool:
 
 
 class TextWriter:
-    """Writes a table as text, some rows after the others.
+    """Write a table as text, some rows at a time.
 
     Parameters
     ----------
     file : binary file
     delimiter : str
+        Unless the source has another one.
     text : TextTable, optional
-        Where the table came from: its cells are written in their own text, in its manner.
+        Where the table came from: its cells are written in their own text.
+    rows : RowParser, optional
+        The rows of that source; what is written is read back and compared with them.
     """
 
-    def __init__(self, file: BinaryIO, delimiter: str, text: TextTable | None = None) -> None:
+    def __init__(
+        self,
+        file: BinaryIO,
+        delimiter: str,
+        text: TextTable | None = None,
+        rows: RowParser | None = None,
+    ) -> None:
         source = None if text is None else text.source
         self._file, self._text, self._has_begun = file, text, False
         self._newline = "\n" if source is None else source.newline
         self._delimiter = delimiter if source is None or delimiter != "," else source.delimiter
-        encoding = "utf-8" if source is None else source.encoding
-        self._encoder = codecs.getincrementalencoder(encoding)()
+        self._encoding = "utf-8" if source is None else source.encoding
+        self._encoder = codecs.getincrementalencoder(self._encoding)()
+        self._check = None
+        if text is not None and rows is not None:
+            self._check = ReadBackCheck(text, rows, self._delimiter)
 
     def write(self, rows: pd.DataFrame, block: TextBlock | None = None) -> None:
-        """Write some rows; the block of text that they came from says how."""
+        """Write some rows; ``block`` holds the text that they came from."""
         if self._text is not None and block is not None:
-            rows = self._text.in_own_words(rows, block)
-        written = rows.to_csv(
+            rows = self._text.in_own_text(rows, block)
+        written, has_header = self._as_text(rows), not self._has_begun
+        if self._check is not None:
+            self._check.check(written, has_header=has_header, n_columns=rows.shape[1])
+        self._has_begun = True
+        try:
+            self._file.write(self._encoder.encode(written))
+        except UnicodeEncodeError as error:
+            raise FileError(
+                f"The text {error.object[error.start : error.end]!r} cannot be written as "
+                f"{self._encoding}. Replace it in the table, or choose text that "
+                f"{self._encoding} can hold."
+            ) from error
+
+    def finish(self) -> None:
+        """Check that all rows of the source were written."""
+        if self._check is not None:
+            self._check.finish()
+
+    def _as_text(self, rows: pd.DataFrame) -> str:
+        """The rows as text; a cell with a line break of any sort is quoted."""
+        lines = _Lines(self._newline)
+        rows.to_csv(
+            lines,  # type: ignore[call-overload]
             index=False,
             header=not self._has_begun,
             sep=self._delimiter,
-            lineterminator=self._newline,
+            lineterminator=_ANY_LINE_BREAK,
         )
-        self._has_begun = True
-        self._file.write(self._encoder.encode(str(written)))
+        return "".join(lines.lines)
+
+
+class _Lines:
+    """Lines of text with another end than they were given with.
+
+    Cells with a character of the line end are quoted: lines must come with both a carriage
+    return and a line feed, or a cell that holds the other one would be read back as two rows.
+    """
+
+    def __init__(self, newline: str) -> None:
+        self.newline = newline
+        self.lines: list[str] = []
+
+    def write(self, line: str) -> None:
+        """Add a line."""
+        self.lines.append(line.removesuffix(_ANY_LINE_BREAK) + self.newline)
 
 
 @contextmanager
@@ -209,14 +260,16 @@ def text_writer(path: str, source: TableFile | None = None) -> Iterator[TextWrit
     What goes to standard output goes there when it is complete.
     """
     text = None if source is None else source.text
-    if path == STANDARD_STREAM:
-        with tempfile.TemporaryFile() as beside:
-            yield TextWriter(beside, ",", text)
-            beside.seek(0)
-            _write_out(beside)
-        return
-    with writing_whole(path) as file:
-        yield TextWriter(file, _DELIMITERS[check_ending(path, to_write=True)], text)
+    ending = ".csv" if path == STANDARD_STREAM else check_ending(path, to_write=True)
+    with ExitStack() as stack:
+        rows = None if text is None else stack.enter_context(text.source.rows())
+        if path == STANDARD_STREAM:
+            file = stack.enter_context(spooled(_write_out))
+        else:
+            file = stack.enter_context(writing_whole(path))
+        writer = TextWriter(file, _DELIMITERS[ending], text, rows)
+        yield writer
+        writer.finish()
 
 
 def check_ending(path: str, *, to_write: bool = False) -> str:

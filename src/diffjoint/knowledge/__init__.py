@@ -1,1 +1,1 @@
-"""What the user knows of a table: labels, reason codes and rules, and what they come to."""
+"""Read what the user knows about missing cells (labels, reason codes, rules) and resolve it."""

@@ -1,4 +1,4 @@
-"""What a user says of single cells: tables of truth values beside X."""
+"""Read labels of single cells: Boolean tables in the shape of X."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -9,13 +9,13 @@ import pandas as pd
 from narwhals.dependencies import is_into_dataframe
 
 from diffjoint._types import Mask
-from diffjoint.errors import InputError
+from diffjoint.errors import InputError, option
 from diffjoint.table.frame import Table, missing_cells, open_table
 
 
 @dataclass(frozen=True)
 class Labels:
-    """Cells whose kind is known, in the shape of the table.
+    """Missing cells that are known to be meaningful or lost, in the shape of the table.
 
     Attributes
     ----------
@@ -28,16 +28,16 @@ class Labels:
 
 
 def open_labels(table: Table, coded: Labels, known_meaningful: Any, known_lost: Any) -> Labels:
-    """What is said of a table's cells, checked, together with what codes in it say.
+    """Check a user's labels, and join them with those from reason codes.
 
     Parameters
     ----------
     table : Table
-        The table, its codes read as missing.
+        The table, with reason codes read as missing.
     coded : Labels
-        What the codes say.
+        The labels from reason codes.
     known_meaningful, known_lost : bool table or array, or None
-        Of X's shape, or with some of its columns.
+        In X's shape, or with some of its columns.
 
     Examples
     --------
@@ -49,30 +49,36 @@ def open_labels(table: Table, coded: Labels, known_meaningful: Any, known_lost: 
     >>> labels.lost.tolist()
     [[False, False], [True, False]]
     """
-    said = {}
-    for name, given in (("known_meaningful", known_meaningful), ("known_lost", known_lost)):
-        said[name] = open_flags(table, given, name)
-    meaningful = coded.meaningful | said["known_meaningful"]
-    lost = coded.lost | said["known_lost"]
+    meaningful = coded.meaningful | open_flags(table, known_meaningful, "known_meaningful")
+    lost = coded.lost | open_flags(table, known_lost, "known_lost")
     both = np.argwhere(meaningful & lost)
     if len(both):
         row, column = both[0]
         raise InputError(
             f"A cell is meaningful or lost; {_where(table, row, column)} is said to be both (by "
-            "known_meaningful, known_lost or its reason code). Say which."
+            f"{option('known_meaningful')}, {option('known_lost')} or its reason code). Say which.",
+            parameter="known_meaningful",
         )
     return Labels(meaningful, lost)
 
 
 def open_flags(table: Table, given: Any, name: str) -> Mask:
-    """Flags of missing cells in the table's shape, checked; ``name`` is what to call them."""
+    """Return flags of missing cells in the table's shape; raise if they are not valid.
+
+    Parameters
+    ----------
+    given : bool table or array, or None
+        In the table's shape, or with some of its columns; None for no cell.
+    name : str
+        The parameter that holds the flags, for error messages.
+    """
     cells = _cells(table, given, name)
     _check_missing(table, cells, name)
     return cells
 
 
 def _cells(table: Table, given: Any, name: str) -> Mask:
-    """The flags in the table's shape; False in columns that are not spoken of."""
+    """Return the flags in the table's shape; False in columns that are not given."""
     cells = np.zeros((table.n_rows, table.n_columns), dtype=bool)
     if given is None:
         return cells
@@ -82,7 +88,8 @@ def _cells(table: Table, given: Any, name: str) -> Mask:
     if flags.n_rows != table.n_rows:
         raise InputError(
             f"{name} must have X's rows ({table.n_rows:,}); it has {flags.n_rows:,}. Pass a row "
-            "for each row of X, in its order."
+            "for each row of X, in its order.",
+            parameter=name,
         )
     _check_index(table, given, name)
     for position, label in enumerate(flags.labels):
@@ -99,7 +106,8 @@ def _array(table: Table, given: Any, name: str) -> Mask:
     if flags.shape != shape:
         raise InputError(
             f"{name} must have X's shape {shape}; got {flags.shape}. To speak of some columns "
-            "alone, pass a DataFrame with their labels."
+            "alone, pass a DataFrame with their labels.",
+            parameter=name,
         )
     if flags.dtype != np.bool_:
         raise _not_bool(name, f"got {flags.dtype}")
@@ -113,12 +121,13 @@ def _is_bool(series: nw.Series[Any]) -> bool:
 
 
 def _check_index(table: Table, given: Any, name: str) -> None:
-    """Two pandas tables must agree on which row is which."""
+    """Raise if two pandas tables have different indexes."""
     X = table.frame.to_native()
     have_both = isinstance(given, pd.DataFrame) and isinstance(X, pd.DataFrame)
     if have_both and not table.is_array and not given.index.equals(X.index):
         raise InputError(
-            f"{name} must have X's index, in its order; it has another. Pass {name}.loc[X.index]."
+            f"{name} must have X's index, in its order; it has another. Pass {name}.loc[X.index].",
+            parameter=name,
         )
 
 
@@ -128,7 +137,8 @@ def _check_missing(table: Table, cells: Mask, name: str) -> None:
         if len(observed):
             raise InputError(
                 f"{name} may be True at missing cells only; {_where(table, observed[0], column)} "
-                "is observed. Set it to False there."
+                "is observed. Set it to False there.",
+                parameter=name,
             )
 
 
@@ -138,5 +148,6 @@ def _where(table: Table, row: int, column: int) -> str:
 
 def _not_bool(name: str, got: str) -> InputError:
     return InputError(
-        f"{name} must hold truth values, without missing ones; {got}. Pass True and False."
+        f"{name} must hold truth values, without missing ones; {got}. Pass True and False.",
+        parameter=name,
     )

@@ -1,7 +1,6 @@
-"""Codes in the data that say why a cell is empty, such as "refused" or -7."""
+"""Read codes in the data that say why a cell is missing, such as "refused" or -7."""
 
 import math
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 from numbers import Real
@@ -12,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from diffjoint._types import Mask
-from diffjoint.errors import InputError
+from diffjoint.errors import InputError, option
 from diffjoint.knowledge.labels import Labels
 from diffjoint.table.frame import (
     Table,
@@ -26,25 +25,25 @@ from diffjoint.table.frame import (
     without_cells,
 )
 from diffjoint.table.schema import MAX_EXACT_INTEGER, Column, Kind, Schema
+from diffjoint.table.text import is_number_text
 
 REASONS = ("meaningful", "lost")
 INFINITE = ("inf", "-inf")
-"""How codes spell numbers that are infinite."""
-_NUMBER = re.compile(r"[+-]?((0|[1-9]\d*)(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
+"""Spellings of infinite numbers in codes."""
 
 
 def read_reasons(
     table: Table, reason_codes: Any, schema: Schema | None = None
 ) -> tuple[Table, Labels]:
-    """The table with its codes read as missing cells, and what they say of those.
+    """Read codes as missing cells; return the table without them, and the labels they give.
 
     Parameters
     ----------
     reason_codes : mapping or None
-        Column labels to mappings of codes to "meaningful" or "lost". A code at the top, beside
-        the labels, holds in all columns.
+        "meaningful" or "lost" by code, by column label. A code at the top level, in place of a
+        label, applies to all columns.
     schema : Schema, optional
-        What the columns are, once that is known. Columns carried along keep their codes.
+        The columns, once they are known. Columns that are passed through keep their codes.
 
     Examples
     --------
@@ -83,18 +82,19 @@ def read_reasons(
 def codes_by_column(
     table: Table, reason_codes: Any, schema: Schema | None = None
 ) -> list[dict[Any, str]]:
-    """The codes of each column, and what they mean; its own before those of all columns."""
+    """Return what each code means, for every column; its own codes override those for all."""
     if reason_codes is None:
         return [{}] * table.n_columns
     example = "{'income': {'refused': 'lost', 'inapplicable': 'meaningful'}}"
     check_mapping("reason_codes", reason_codes, "codes", example)
     of_all = {k: v for k, v in reason_codes.items() if not isinstance(v, Mapping)}
-    _check_codes(of_all, "reason_codes")
+    _check_codes(of_all, option("reason_codes"))
     for label, why in of_all.items():
         if label in table.names:
             raise InputError(
-                f"reason_codes says of the column {label!r} that it is {why!r}; say so of its "
-                f"codes: {{{label!r}: {{code: 'meaningful' or 'lost'}}}}."
+                f"{option('reason_codes')} says of the column {label!r} that it is {why!r}; say so "
+                f"of its codes: {option('reason_codes', {label: {'refused': why}})}.",
+                parameter="reason_codes",
             )
     codes = [dict(of_all) for _ in range(table.n_columns)]
     for label, own in reason_codes.items():
@@ -102,10 +102,12 @@ def codes_by_column(
             position = table.require(label, "reason_codes")
             if schema is not None and not schema.columns[position].is_modelled:
                 raise InputError(
-                    f"reason_codes names {label!r}, which is passed through unmodelled (an id or "
-                    f"free text). Leave it out, or set column_kinds={{{label!r}: 'categorical'}}."
+                    f"{option('reason_codes')} names {label!r}, which is passed through unmodelled "
+                    "(an id or free text). Leave it out, or set "
+                    f"{option('column_kinds', {label: 'categorical'})}.",
+                    parameter="reason_codes",
                 )
-            _check_codes(own, f"reason_codes[{label!r}]")
+            _check_codes(own, f"{option('reason_codes')}[{label!r}]")
             meant = {_key(code) for code in own}
             others = {code: why for code, why in of_all.items() if _key(code) not in meant}
             codes[position] = {**others, **own}
@@ -113,9 +115,9 @@ def codes_by_column(
 
 
 def matches(codes: Mapping[Any, str], cells: list[Any]) -> dict[Any, str]:
-    """Which of some cells' values are codes, and what those mean.
+    """Return those distinct values of some cells that are codes, with their meaning.
 
-    Numbers are the same as text and as number: -7, -7.0 and "-7".
+    A number in text equals the number: -7, -7.0 and "-7" are the same code.
 
     Examples
     --------
@@ -132,27 +134,29 @@ def _check_codes(codes: Mapping[Any, Any], where: str) -> None:
         if why not in REASONS:
             raise InputError(
                 f"{where} must say 'meaningful' or 'lost' of each code; of {code!r} it says "
-                f"{why!r}. To give codes of one column, pass a dict for that column."
+                f"{why!r}. To give codes of one column, pass a dict for that column.",
+                parameter="reason_codes",
             )
         is_code = isinstance(code, str | Real) and not isinstance(code, bool)
         if not is_code or (isinstance(code, Real) and math.isnan(code)):
             raise InputError(
                 f"{where} must have text or numbers for codes; got {code!r}. Cells that are "
-                "simply empty need no code."
+                "simply empty need no code.",
+                parameter="reason_codes",
             )
 
 
 def _key(value: Any) -> Any:
-    """What two spellings of the same code have in common."""
+    """Return a key that all spellings of a code share."""
     if isinstance(value, str):
-        return float(value) if _NUMBER.fullmatch(value) or value in INFINITE else value
+        return float(value) if is_number_text(value) or value in INFINITE else value
     if isinstance(value, Real) and not isinstance(value, bool):
         return float(value)
     return (type(value).__name__, str(value))
 
 
 def _coded_cells(series: nw.Series[Any], codes: dict[Any, str]) -> tuple[Mask, Mask]:
-    """Cells with codes that mean "meaningful", and with codes that mean "lost"."""
+    """Return the cells with codes that mean "meaningful", and with codes that mean "lost"."""
     if series.dtype.is_numeric() or is_date(series):
         held = microseconds(series) if is_date(series) else numbers(series)
         of_dates = is_date(series)
@@ -172,14 +176,14 @@ def _coded_cells(series: nw.Series[Any], codes: dict[Any, str]) -> tuple[Mask, M
 def _without(
     series: nw.Series[Any], coded: Mask, column: Column | None, *, in_array: bool
 ) -> nw.Series[Any]:
-    """A column with its codes taken out, as numbers if it holds nothing else.
+    """Return a column with its codes set to missing, as numbers if it holds nothing else.
 
     Parameters
     ----------
     column : Column or None
-        What the column is, if that is known.
+        The column's description, if it is known.
     in_array : bool
-        Whether it belongs to an array, which has no dtype for whole numbers beside gaps.
+        Whether it belongs to an array; these have no dtype for integers with missing cells.
     """
     rows = np.flatnonzero(coded)
     if series.dtype in (nw.String, nw.Object):
@@ -192,7 +196,7 @@ def _without(
 
 
 def _numbers_left(series: nw.Series[Any], coded: Mask) -> list[float | None] | None:
-    """The numbers that text beside the codes stands for; None if it is not all numbers."""
+    """Return the numbers that the text other than codes stands for; None if some is no number."""
     cells = [None if gone else cell for cell, gone in zip(objects(series), coded, strict=True)]
     keys = {cell: _key(cell) for cell in set(cells) if cell is not None}
     if any(not isinstance(key, float) or math.isinf(key) for key in keys.values()):
@@ -224,7 +228,7 @@ def _as_numbers(
 
 
 def _nullable(series: nw.Series[Any], dtype: str | None) -> nw.Series[Any]:
-    """A numpy-backed column of whole numbers as one that can have empty cells."""
+    """Return a NumPy-backed integer column in a dtype that allows missing cells."""
     native = series.to_native()
     old = getattr(native, "dtype", None)
     if not isinstance(old, np.dtype) or old.kind not in "iu":
@@ -233,10 +237,10 @@ def _nullable(series: nw.Series[Any], dtype: str | None) -> nw.Series[Any]:
     return nw.from_native(native.astype(new), series_only=True)
 
 
-def idle_codes(table: Table, reason_codes: Any) -> tuple[str, ...]:
-    """A word on columns, or on the whole table, in which not one of their codes occurs.
+def unused_code_doubts(table: Table, reason_codes: Any) -> tuple[str, ...]:
+    """Return doubts about columns, or the whole table, in which none of their codes occurs.
 
-    Some codes of a list may well not occur; where none does, they may be misspelt.
+    Single codes of a list may well not occur; if none does, they may be misspelt.
     """
     doubts = []
     of_all = {k: v for k, v in (reason_codes or {}).items() if not isinstance(v, Mapping)}
@@ -244,10 +248,13 @@ def idle_codes(table: Table, reason_codes: Any) -> tuple[str, ...]:
     if of_all and not any(_occurs(table, position, of_all) for position in everywhere):
         doubts.append(f"{', '.join(map(repr, of_all))} in any column")
     for label, own in (reason_codes or {}).items():
-        if isinstance(own, Mapping) and not _occurs(table, table.require(label, ""), dict(own)):
+        if isinstance(own, Mapping) and not _occurs(
+            table, table.require(label, "reason_codes"), dict(own)
+        ):
             doubts.append(f"{', '.join(map(repr, own))} in {label!r}")
     return tuple(
-        f"reason_codes: no cell holds {doubt}. Check how they are spelt." for doubt in doubts
+        f"{option('reason_codes')}: no cell holds {doubt}. Check how they are spelt."
+        for doubt in doubts
     )
 
 
@@ -255,8 +262,8 @@ def _occurs(table: Table, position: int, codes: dict[Any, str]) -> bool:
     return any(cells.any() for cells in _coded_cells(table.column(position), codes))
 
 
-def searched_by_codes(table: Table, reason_codes: Any, labels: Labels) -> list[int]:
-    """Columns that codes make searched: where something is said to be meaningful, or may be."""
+def columns_searched_by_codes(table: Table, reason_codes: Any, labels: Labels) -> list[int]:
+    """Return the positions of columns with codes for "meaningful": given for them, or found."""
     own = reason_codes or {}
     named = [
         table.require(label, "reason_codes")

@@ -1,4 +1,4 @@
-"""What the user knows of the missing cells: labels, reason codes and rules, put together."""
+"""Resolve labels, reason codes and rules to what is known of every missing cell."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diffjoint._types import Mask, Values
-from diffjoint.errors import InputError
+from diffjoint.errors import InputError, option
+from diffjoint.knowledge.conditions import FALSE, TRUE, UNDECIDED, UNSEEN_LEVEL, Answers, Rule
 from diffjoint.knowledge.labels import Labels
-from diffjoint.knowledge.rules import FALSE, STRANGER, TRUE, UNDECIDED, Rule, Truth
 from diffjoint.state import JointSpace, JointState
 from diffjoint.table import NOT_TICKED, Schema, Table
 
@@ -18,38 +18,37 @@ Rows = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Knowledge:
-    """Which missing cells are settled before anything is inferred, and what settles others.
+    """What the user's labels, codes and rules decide of a table's missing cells.
 
     Attributes
     ----------
     meaningful, lost : bool arrays of shape (n_rows, n_modelled)
-        Missing cells of known kind.
+        Missing cells that are known to be meaningful, or lost.
     labelled : bool array of the same shape
-        Those of them that the user has labelled one by one.
+        Those of them that the user has labelled cell by cell.
     undecided : bool array of the same shape
-        Missing cells of ruled columns whose rule waits for a missing gate.
+        Missing cells whose rule cannot be decided, since a gate is missing.
     demanded : int array of the same shape
-        What a rule that waits for a gate must answer, if its cell is to be what it is known to
-        be: TRUE or FALSE; UNDECIDED if nothing is known of the cell.
-    asked : array of the same shape
-        Coded values as rules see them: NaN where missing, levels that fit did not see
-        ``STRANGER``.
+        The answer that an undecided rule must have to agree with what is known of its cell: TRUE
+        or FALSE; UNDECIDED if nothing is known of the cell.
+    rule_values : array of the same shape
+        Coded values for rules: NaN where missing, ``UNSEEN_LEVEL`` for levels not seen in fit.
     n_levels : array of shape (n_modelled,)
-        Levels of each column; 0 for numbers.
+        Number of levels of each column; 0 for numbers.
     rules : tuple of Rule
     doubts : tuple of str
-        Where what is known contradicts itself.
+        Contradictions between rules and cells.
     checkboxes : bool array of shape (n_rows, n_modelled)
-        Empty cells of checkboxes. Their values are known, not ticked, unless they were lost; they
-        are meaningful where they are not ticked.
+        Missing cells of checkboxes. Unless they were lost their value is known (not ticked), and
+        they are meaningful.
     """
 
     meaningful: Mask
     lost: Mask
     labelled: Mask
     undecided: Mask
-    demanded: Truth
-    asked: Values
+    demanded: Answers
+    rule_values: Values
     n_levels: NDArray[np.int64]
     rules: tuple[Rule, ...] = ()
     doubts: tuple[str, ...] = ()
@@ -59,19 +58,19 @@ class Knowledge:
         if self.checkboxes.size == 0:
             object.__setattr__(self, "checkboxes", np.zeros(self.meaningful.shape, dtype=bool))
 
-    def certain(self, probability: Values) -> Values:
-        """P(meaningful) of all cells from that of those that were judged."""
+    def fill_certain(self, probability: Values) -> Values:
+        """Set P(meaningful) to 1 at checkboxes that are not ticked."""
         return np.where(self.checkboxes & ~self.lost, 1.0, probability)
 
-    def marked(self, values: Values) -> Values:
-        """Values by which rows are told apart: cells of known kind differ from other gaps."""
+    def mark_known(self, values: Values) -> Values:
+        """Mark known cells in values that row keys are made from: +inf meaningful, -inf lost."""
         if not (self.meaningful.any() or self.lost.any()):
             return values
         marked = np.where(self.meaningful, np.inf, values)
         return np.where(self.lost, -np.inf, marked)
 
     def settle(self, state: JointState) -> JointState:
-        """A state that obeys the rules, in which boxes that are not ticked are meaningful."""
+        """Return a state that obeys the rules and has unticked checkboxes as meaningful."""
         settled = self._by_rules(state)
         if not self.checkboxes.any():
             return settled
@@ -79,10 +78,10 @@ class Knowledge:
         return JointState(settled.values, settled.meaningful | unticked)
 
     def _by_rules(self, state: JointState) -> JointState:
-        """A state that obeys the rules: filled gates decide the cells that waited for them.
+        """Return a state that obeys the rules: filled gates decide the undecided cells.
 
-        A gate that was filled against a cell of known kind gives way: a category takes the
-        first level under which the rules say what is known.
+        If a gate was filled so that a rule contradicts a known cell, the gate changes: a category
+        takes the first level for which the rules agree with what is known.
         """
         if not self.rules:
             return state
@@ -96,7 +95,7 @@ class Knowledge:
         return JointState(values, meaningful)
 
     def _decided(self, state: JointState, rows: Rows | slice) -> Mask:
-        """The mask after each rule was asked, gates first."""
+        """Return the mask with undecided cells decided by their rules, gates first."""
         meaningful = state.meaningful.copy()
         for rule in self.rules:
             answers = self._answers(rule, JointState(state.values, meaningful), rows)
@@ -104,12 +103,12 @@ class Knowledge:
             meaningful[waited, rule.target] = answers[waited] == FALSE
         return meaningful
 
-    def _answers(self, rule: Rule, state: JointState, rows: Rows | slice) -> Truth:
-        asked = self.asked[rows]
+    def _answers(self, rule: Rule, state: JointState, rows: Rows | slice) -> Answers:
+        asked = self.rule_values[rows]
         return rule.answers(np.where(np.isnan(asked), state.values, asked), state.meaningful)
 
     def _n_broken(self, settled: JointState, rows: Rows | slice) -> NDArray[np.int64]:
-        """How many rules a row's cells of known kind break."""
+        """Return how many rules the known cells of each row break."""
         n_broken = np.zeros(len(settled.values), dtype=np.int64)
         for rule in self.rules:
             demanded = self.demanded[rows, rule.target]
@@ -118,13 +117,13 @@ class Knowledge:
         return n_broken
 
     def _mended(self, state: JointState, rows: Rows) -> JointState:
-        """Filled gates changed one at a time, where that leaves fewer rules broken."""
+        """Change filled gates one at a time, where that leaves fewer rules broken."""
         values, drawn = state.values.copy(), state.meaningful.copy()
         meaningful = self._decided(state, rows)
         fewest = self._n_broken(JointState(values, meaningful), rows)
         gates = sorted(frozenset().union(*(rule.gates for rule in self.rules)))
         for gate, level in [(j, code) for j in gates for code in range(self.n_levels[j])]:
-            free = np.isnan(self.asked[rows, gate]) & ~self.meaningful[rows, gate]
+            free = np.isnan(self.rule_values[rows, gate]) & ~self.meaningful[rows, gate]
             trial = JointState(values.copy(), drawn.copy())
             trial.values[free, gate], trial.meaningful[free, gate] = level, False
             settled = JointState(trial.values, self._decided(trial, rows))
@@ -135,66 +134,67 @@ class Knowledge:
         return JointState(values, meaningful)
 
 
-def know(
+def resolve_knowledge(
     values: Values,
-    gaps: Mask,
+    missing: Mask,
     schema: Schema,
     labels: Labels,
     coded: Labels,
     rules: tuple[Rule, ...] = (),
 ) -> Knowledge:
-    """Ask every rule of a table; what is said of a single cell goes before its rule.
+    """Apply all rules to a table; the label of a cell overrides its rule.
 
     Parameters
     ----------
     values : array of shape (n_rows, n_modelled)
         Coded cells, NaN where missing or not seen in fit.
-    gaps : bool array of the same shape
+    missing : bool array of the same shape
         Missing cells.
     labels, coded : Labels
-        All that is said of single cells, and what codes say, in the shape of the whole table.
+        All labels, and those of them that come from reason codes, in the whole table's shape.
     """
     modelled = schema.modelled_positions
-    checkboxes = gaps & schema.checkboxes
+    checkboxes = missing & schema.checkboxes
     by_hand = (labels.meaningful & ~coded.meaningful) | (labels.lost & ~coded.lost)
     labelled = [
-        labels.meaningful[:, modelled] & gaps & ~checkboxes,
-        labels.lost[:, modelled] & gaps,
+        labels.meaningful[:, modelled] & missing & ~checkboxes,
+        labels.lost[:, modelled] & missing,
     ]
     meaningful, lost = labelled[0].copy(), labelled[1].copy()
-    undecided = np.zeros(gaps.shape, dtype=bool)
-    demanded = np.full(gaps.shape, UNDECIDED, dtype=np.int8)
-    strangers = np.isnan(values) & ~gaps
-    asked = np.where(strangers, STRANGER, values) if strangers.any() else values
-    against: list[tuple[Rule, Mask]] = []
+    undecided = np.zeros(missing.shape, dtype=bool)
+    demanded = np.full(missing.shape, UNDECIDED, dtype=np.int8)
+    unseen = np.isnan(values) & ~missing
+    asked = np.where(unseen, UNSEEN_LEVEL, values) if unseen.any() else values
+    contradictions: list[tuple[Rule, Mask]] = []
     for rule in rules:
         j = rule.target
         answers = rule.answers(asked, meaningful)
-        is_regular = ~gaps[:, j] | labelled[1][:, j]
-        open_to_it = gaps[:, j] & ~labelled[0][:, j] & ~labelled[1][:, j]
-        waits = answers == UNDECIDED
-        demanded[waits & is_regular, j], demanded[waits & labelled[0][:, j], j] = TRUE, FALSE
-        meaningful[:, j] |= open_to_it & (answers == FALSE)
-        lost[:, j] |= open_to_it & (answers == TRUE)
-        undecided[:, j] = open_to_it & waits
-        breaks = (is_regular & (answers == FALSE)) | (labelled[0][:, j] & (answers == TRUE))
-        against.append((rule, breaks))
+        is_regular = ~missing[:, j] | labelled[1][:, j]
+        is_open = missing[:, j] & ~labelled[0][:, j] & ~labelled[1][:, j]
+        is_undecided = answers == UNDECIDED
+        demanded[is_undecided & is_regular, j] = TRUE
+        demanded[is_undecided & labelled[0][:, j], j] = FALSE
+        meaningful[:, j] |= is_open & (answers == FALSE)
+        lost[:, j] |= is_open & (answers == TRUE)
+        undecided[:, j] = is_open & is_undecided
+        contradicts = (is_regular & (answers == FALSE)) | (labelled[0][:, j] & (answers == TRUE))
+        contradictions.append((rule, contradicts))
     return Knowledge(
         meaningful,
         lost,
-        by_hand[:, modelled] & gaps & ~checkboxes,
+        by_hand[:, modelled] & missing & ~checkboxes,
         undecided,
         demanded,
         asked,
         schema.n_levels,
         rules,
-        _doubts(against, schema),
+        _doubts(contradictions, schema),
         checkboxes,
     )
 
 
-def open_boxes(values: Values, labels: Labels, schema: Schema) -> Values:
-    """Coded values without those of boxes that were lost: nothing says whether they were ticked."""
+def without_lost_checkboxes(values: Values, labels: Labels, schema: Schema) -> Values:
+    """Set lost checkboxes to missing: it is not known whether they were ticked."""
     lost = labels.lost[:, schema.modelled_positions] & schema.checkboxes
     return np.where(lost, np.nan, values) if lost.any() else values
 
@@ -202,28 +202,31 @@ def open_boxes(values: Values, labels: Labels, schema: Schema) -> Values:
 def check_labels(
     labels: Labels, coded: Labels, table: Table, schema: Schema, space: JointSpace
 ) -> None:
-    """Raise if cells are said to be meaningful where none is searched for, or are not modelled."""
+    """Raise if a column with cells labelled meaningful is not searched, or lost, not modelled."""
     searched = set(schema.modelled_positions[list(space.mm)].tolist())
     modelled = set(schema.modelled_positions.tolist())
     for position in np.flatnonzero((labels.meaningful & ~coded.meaningful).any(axis=0)):
         if position not in searched and not schema.columns[position].is_checkbox:
             name = table.names[position]
             raise InputError(
-                f"known_meaningful has cells of '{name}', which is not among mm_columns "
+                f"{option('known_meaningful')} has cells of '{name}', which is not among "
+                f"{option('mm_columns')} "
                 f"({', '.join(schema.modelled[j].name for j in space.mm) or 'none'}). Add '{name}' "
-                "to mm_columns and fit, or set it to False there."
+                f"to {option('mm_columns')} and fit, or leave those cells out.",
+                parameter="known_meaningful",
             )
     for position in np.flatnonzero((labels.lost & ~coded.lost).any(axis=0)):
         if position not in modelled:
             raise InputError(
-                f"known_lost has cells of '{table.names[position]}', which is passed through "
-                "unmodelled (an id or free text) and cannot be filled. Set it to False there, or "
-                "set column_kinds."
+                f"{option('known_lost')} has cells of '{table.names[position]}', which is passed "
+                "through unmodelled (an id or free text) and cannot be filled. Leave those cells "
+                f"out, or set the column's kind in {option('column_kinds')}.",
+                parameter="known_lost",
             )
 
 
 def _doubts(against: Sequence[tuple[Rule, Mask]], schema: Schema) -> tuple[str, ...]:
-    """One sentence on all cells that are not as their rules would have them."""
+    """Return one doubt about all cells that contradict their rule, or none."""
     counts = {rule.target: int(breaks.sum()) for rule, breaks in against}
     n_cells = sum(counts.values())
     if not n_cells:

@@ -1,7 +1,7 @@
-"""Rules: when a column has something to record at all, such as ``married == "yes"``.
+"""Read rules that say when a column has a value at all, such as ``married == "yes"``.
 
-A rule is read once, by Python's own parser but never run by it, and then asked of coded values.
-Its answer is yes, no, or undecided where a column it asks for is missing.
+A rule is parsed once, by Python's parser, but never run as Python; it is then evaluated on coded
+values.
 """
 
 import ast
@@ -9,27 +9,40 @@ import difflib
 import operator
 import re
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from diffjoint._types import Mask, Values
-from diffjoint.errors import InputError
+from diffjoint.errors import InputError, option
+from diffjoint.knowledge.conditions import (
+    TRUE,
+    Answers,
+    Condition,
+    Rule,
+    answers_of,
+    code_lookup,
+    compare_column,
+    has_labels,
+    modelled_position,
+    numbers_of,
+    words_of,
+)
 from diffjoint.table import Column, Kind, Schema, Table, check_mapping, iso_microseconds
 
-Truth = NDArray[np.int8]
-"""One answer per row. Of two answers, ``and`` is the smaller and ``or`` the larger."""
-FALSE, UNDECIDED, TRUE = 0, 1, 2
-STRANGER = -1.0
-"""Code of a level that fit did not see: unlike any level that a rule can name."""
-
-Condition = Callable[[Values, Mask], Truth]
-"""The answers of all rows, from coded values and from which cells are meaningful."""
-
-_BACKTICKED = re.compile(r"""("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|`([^`]*)`""")
+LONGEST, DEEPEST, MOST_DIGITS = 20_000, 50, 300
+"""Characters of a rule, parts of it inside each other, and digits of a number in it, at most."""
+MOST_SHOWN = 300
+"""Characters of a rule, and of what is wrong with it, that an error shows from either end."""
+_IN_QUOTES = r"""'[^'\\]*+(?:\\.[^'\\]*+)*+(?:'|\\?\Z)|"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)"""
+"""Text in quotes, up to the end where the last quote is left out: no mark is looked at twice."""
+_QUOTED = re.compile(_IN_QUOTES, re.DOTALL)
+_BACKTICKED = re.compile(rf"({_IN_QUOTES}|`[^`]*+\Z)|`([^`]*+)`", re.DOTALL)
+_TOO_MANY_DIGITS = re.compile(rf"[0-9_]{{{MOST_DIGITS + 1}}}")
+_PREFIX = re.compile(r"not\b|[-+~]")
+_NESTING = re.compile(r"[(\[{)\]}]|(?P<repeated>(?:(?:\bnot\b|[-+~])\s*+)++)")
+"""What makes parts stand inside each other: parentheses, and signs and "not" in a row."""
 _COMPARED: dict[type[ast.cmpop], tuple[str, Callable[[Any, Any], Any]]] = {
     ast.Eq: ("==", operator.eq),
     ast.NotEq: ("!=", operator.ne),
@@ -40,48 +53,15 @@ _COMPARED: dict[type[ast.cmpop], tuple[str, Callable[[Any, Any], Any]]] = {
 }
 _TURNED = {ast.Lt: ast.Gt, ast.LtE: ast.GtE, ast.Gt: ast.Lt, ast.GtE: ast.LtE}
 _TRUTHS = {"True": True, "False": False, "true": True, "false": False}
-"""What text stands for a truth value."""
+"""Levels in text that are read as truth values."""
 _CAN_SAY = (
     "A rule may have column names (in `backticks` where they are not plain words), text in quotes, "
     "numbers, True, False, ==, !=, <, <=, >, >=, in, not in, and, or, not and parentheses"
 )
 
 
-@dataclass(frozen=True)
-class Rule:
-    """One column's rule.
-
-    Attributes
-    ----------
-    target : int
-        The column that the rule is about, among the modelled ones.
-    text : str
-        The rule as the user wrote it.
-    gates : frozenset of int
-        The columns it asks for.
-    condition : callable
-    """
-
-    target: int
-    text: str
-    gates: frozenset[int]
-    condition: Condition
-
-    def answers(self, values: Values, meaningful: Mask) -> Truth:
-        """TRUE, FALSE or UNDECIDED for every row.
-
-        Parameters
-        ----------
-        values : array of shape (n_rows, n_columns)
-            Coded cells, NaN where not known, ``STRANGER`` for unseen levels.
-        meaningful : bool array of the same shape
-            Cells known to have no value: comparisons with them fail.
-        """
-        return self.condition(values, meaningful)
-
-
 def read_rules(rules: Any, table: Table, schema: Schema) -> tuple[Rule, ...]:
-    """Rules by column label, read and checked; gates come before what depends on them.
+    """Parse and check rules by column label; return gates before the rules that depend on them.
 
     Examples
     --------
@@ -98,22 +78,14 @@ def read_rules(rules: Any, table: Table, schema: Schema) -> tuple[Rule, ...]:
     check_mapping("rules", rules, "conditions", "{'spouse_age': 'married == \"yes\"'}")
     read = {}
     for label, text in rules.items():
-        target = modelled_place(table, schema, label, "rules")
+        target = modelled_position(table, schema, label, "rules")
         if target in read:
-            raise InputError(f"rules has two rules for {label!r}. Join them with 'and' or 'or'.")
-        read[target] = _Reader(label, text, table, schema).rule(target)
+            raise InputError(
+                f"{option('rules')} has two rules for {label!r}. Join them with 'and' or 'or'.",
+                parameter="rules",
+            )
+        read[target] = _RuleParser(label, text, table, schema).rule(target)
     return _gates_first(read, schema)
-
-
-def modelled_place(table: Table, schema: Schema, label: Hashable, option: str) -> int:
-    """Where a column stands among the modelled ones; an error if it is not there."""
-    position = table.require(label, option)
-    if not schema.columns[position].is_modelled:
-        raise InputError(
-            f"{option} names {label!r}, which is passed through unmodelled (an id or free text). "
-            f"Leave it out, or set column_kinds={{{label!r}: 'categorical'}}."
-        )
-    return int(schema.modelled_positions.tolist().index(position))
 
 
 def _gates_first(rules: dict[int, Rule], schema: Schema) -> tuple[Rule, ...]:
@@ -123,19 +95,15 @@ def _gates_first(rules: dict[int, Rule], schema: Schema) -> tuple[Rule, ...]:
     except CycleError as error:
         circle = " -> ".join(f"'{schema.modelled[j].name}'" for j in error.args[1])
         raise InputError(
-            f"rules go in a circle: {circle}. A column's rule must not depend on that column, "
-            "not even through other rules. Take out one of them."
+            f"Rules go in a circle: {circle}. A column's rule must not depend on that column, "
+            "not even through other rules. Take out one of them.",
+            parameter="rules",
         ) from error
     return tuple(rules[target] for target in order)
 
 
-@dataclass(frozen=True)
-class _Constant:
-    value: Any
-
-
-class _Reader:
-    """Makes a condition of a rule's text."""
+class _RuleParser:
+    """Parses the text of one rule."""
 
     def __init__(self, label: Hashable, text: Any, table: Table, schema: Schema) -> None:
         self.label, self.text, self.table, self.schema = label, text, table, schema
@@ -145,22 +113,53 @@ class _Reader:
     def rule(self, target: int) -> Rule:
         if not isinstance(self.text, str) or not self.text.strip():
             raise self.wrong(f"it must be text such as 'married == \"yes\"', not {self.text!r}")
+        if len(self.text) > LONGEST:
+            raise self.wrong(
+                f"it has {len(self.text):,} characters; a rule may have {LONGEST:,}. To name many "
+                'values, write in ["a", "b"]'
+            )
         plain = _BACKTICKED.sub(self.named, self.text).strip()
+        self.check_depth(plain)
         try:
             tree = ast.parse(plain, mode="eval").body
-        except (SyntaxError, ValueError) as error:
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             assigns = re.search(r"(?<![=!<>])=(?!=)", _BACKTICKED.sub("", self.text))
             hint = "Compare with ==, not with =" if assigns else _CAN_SAY
             raise self.wrong(
                 f"it cannot be read ({str(error).split('(')[0].strip()}). {hint}"
             ) from (error)
-        condition = self.condition(tree)
+        try:
+            condition = self.condition(tree)
+        except RecursionError as error:
+            raise self.wrong(f"parts of it stand too deep inside each other. {_CAN_SAY}") from error
         if not self.gates:
             raise self.wrong("it names no column. Say when there is something to record")
         return Rule(target, self.text, frozenset(self.gates), condition)
 
+    def check_depth(self, plain: str) -> None:
+        """Raise if parts stand too deep inside each other to be read, or a number is too long.
+
+        Read off the text, so that Python's parser is only given what it can take.
+        """
+        quoted = _QUOTED.sub('""', plain)
+        if _TOO_MANY_DIGITS.search(quoted):
+            raise self.wrong(f"it has a number of more than {MOST_DIGITS} digits")
+        depth = deepest = 0
+        for mark in _NESTING.finditer(quoted):
+            if mark["repeated"] is not None:
+                n_marks = len(_PREFIX.findall(mark["repeated"]))
+                deepest = max(deepest, depth + n_marks)
+            else:
+                depth += 1 if mark[0] in "([{" else -1
+                deepest = max(deepest, depth)
+        if deepest > DEEPEST:
+            raise self.wrong(
+                f"parts of it stand {deepest:,} deep inside each other; {DEEPEST} may. Take out "
+                "parentheses, or 'not' that follows 'not'"
+            )
+
     def named(self, found: re.Match[str]) -> str:
-        """A word in the place of a name in backticks; text in quotes stays."""
+        """Replace a name in backticks by a placeholder; keep text in quotes."""
         if found[1] is not None:
             return found[1]
         word = f"_in_backticks_{len(self.backticked)}_"
@@ -182,7 +181,7 @@ class _Reader:
         raise self.wrong(f"it says {self.shown(node)}. {_CAN_SAY}")
 
     def chain(self, node: ast.Compare) -> Condition:
-        """``a < b < c`` is ``a < b and b < c``."""
+        """Parse a comparison; ``a < b < c`` is ``a < b and b < c``."""
         sides = [node.left, *node.comparators]
         links = [
             self.comparison(left, how, right)
@@ -191,7 +190,7 @@ class _Reader:
         return lambda values, na: np.minimum.reduce([link(values, na) for link in links])
 
     def flag(self, node: ast.Name) -> Condition:
-        """A column of truth values by itself, be they written as text."""
+        """Parse a column name that stands alone: its levels must be truth values."""
         place = self.place(node)
         column = self.schema.modelled[place]
         truths = [_truth(level) for level in column.levels]
@@ -217,11 +216,11 @@ class _Reader:
         column = self.schema.modelled[place]
         if isinstance(right, ast.Name):
             return self.two_columns(place, self.place(right), sign, compare)
-        if _has_labels(column) and sign not in ("==", "!="):
+        if has_labels(column) and sign not in ("==", "!="):
             self.check_kind(column, self.constant(right))
             raise self.unordered(column, sign)
         number = self.coded(column, self.constant(right), sign in ("==", "!="))
-        return _compared(place, _numbers_of(column), compare, number)
+        return compare_column(place, numbers_of(column), compare, number)
 
     def two_columns(
         self, one: int, other: int, sign: str, compare: Callable[[Any, Any], Any]
@@ -237,15 +236,15 @@ class _Reader:
             raise self.unordered(columns[0], sign)
         words: dict[Any, int] = {}
         coded = [
-            _coder([float(words.setdefault(v, len(words))) for v in _words_of(column)])
-            if _has_labels(column)
-            else _numbers_of(column)
+            code_lookup([float(words.setdefault(v, len(words))) for v in words_of(column)])
+            if has_labels(column)
+            else numbers_of(column)
             for column in columns
         ]
 
-        def answers(values: Values, na: Mask) -> Truth:
+        def answers(values: Values, na: Mask) -> Answers:
             x, y = coded[0](values[:, one]), coded[1](values[:, other])
-            return _answers(compare(x, y), np.isnan(x) | np.isnan(y), na[:, one] | na[:, other])
+            return answers_of(compare(x, y), np.isnan(x) | np.isnan(y), na[:, one] | na[:, other])
 
         return answers
 
@@ -260,23 +259,25 @@ class _Reader:
         return self.one_of(place, inside, outside)
 
     def one_of(self, place: int, inside: list[float], outside: bool) -> Condition:
-        """Whether a column is one of some numbers, or none of them."""
+        """Return a condition that a column is one of some numbers, or none of them."""
 
         def found(x: Values, members: Sequence[float]) -> Mask:
             return np.isin(x, members, invert=outside)
 
-        return _compared(place, _numbers_of(self.schema.modelled[place]), found, inside)
+        return compare_column(place, numbers_of(self.schema.modelled[place]), found, inside)
 
     def place(self, node: ast.Name) -> int:
-        """Where a column that the rule asks for stands among the modelled ones."""
+        """Return the position of a column that the rule refers to, and note it as a gate."""
         name = self.backticked.get(node.id, node.id)
         if self.table.position(name) is None:
             close = difflib.get_close_matches(name, self.table.names, n=1)
             hint = f"Did you mean {close[0]!r}?" if close else 'Put text in quotes: "yes".'
             raise self.wrong(
-                f"{name!r} is not a column of X ({', '.join(self.table.names[:30])}). {hint}"
+                f"{name!r} is not a column of the table ({', '.join(self.table.names[:30])}). "
+                f"{hint}"
             )
-        place = modelled_place(self.table, self.schema, name, f"The rule for {self.label!r}")
+        where = f"The rule for {self.label!r}"
+        place = modelled_position(self.table, self.schema, name, "rules", where)
         self.gates.add(place)
         return place
 
@@ -291,7 +292,7 @@ class _Reader:
         raise self.wrong(f"it says {self.shown(node)}. {_CAN_SAY}")
 
     def coded(self, column: Column, value: Any, exactly: bool) -> float:
-        """What a value in a rule is among a column's numbers."""
+        """Return a constant of the rule as the number that a column's codes are compared with."""
         if column.kind is Kind.DATETIME:
             stamp = iso_microseconds(value) if isinstance(value, str) else None
             if stamp is None:
@@ -300,14 +301,17 @@ class _Reader:
                     f"not with {value!r}"
                 )
             return stamp
-        if _has_labels(column) or (column.is_categorical and exactly):
+        if has_labels(column) or (column.is_categorical and exactly):
             return self.level(column, value)
         self.check_kind(column, value)
-        return float(value)
+        try:
+            return float(value)
+        except OverflowError as error:
+            raise self.wrong("it has a number that is too large for any column") from error
 
     def check_kind(self, column: Column, value: Any) -> None:
-        """Raise if text is compared with a number, or a number with text."""
-        if isinstance(value, str) and not _has_labels(column):
+        """Raise if a column of numbers is compared with text, or a column of text with a number."""
+        if isinstance(value, str) and not has_labels(column):
             raise self.wrong(
                 f"'{column.name}' holds numbers ({column.in_words()}); compare it with a number, "
                 f"not with {value!r}, which is text. Leave out the quotes"
@@ -321,7 +325,7 @@ class _Reader:
             )
 
     def level(self, column: Column, value: Any) -> float:
-        """A level's number; one that the column does not hold is most likely a slip."""
+        """Return the number of a level; raise if the column lacks it: most likely a typo."""
         if value not in column.levels:
             self.check_kind(column, value)
             names = {str(level): level for level in column.levels}
@@ -335,7 +339,7 @@ class _Reader:
                 f"'{column.name}' never is {value!r}; it holds {column.in_words()}. {hint}"
             )
         place = column.levels.index(value)
-        return float(place if _has_labels(column) else column.levels[place])
+        return float(place if has_labels(column) else column.levels[place])
 
     def unordered(self, column: Column, sign: str) -> InputError:
         return self.wrong(
@@ -350,15 +354,19 @@ class _Reader:
 
     def wrong(self, what: str) -> InputError:
         end = "" if what.endswith("?") else "."
-        return InputError(f"The rule for {self.label!r} is {self.text!r}: {what.rstrip('.')}{end}")
+        rule, what = _shortened(repr(self.text)), _shortened(what.rstrip("."))
+        return InputError(f"The rule for {self.label!r} is {rule}: {what}{end}", parameter="rules")
 
 
-def _has_labels(column: Column) -> bool:
-    return column.is_categorical and any(isinstance(level, str) for level in column.levels)
+def _shortened(text: str) -> str:
+    """Return a text without the middle of a long one."""
+    if len(text) <= 3 * MOST_SHOWN:
+        return text
+    return f"{text[:MOST_SHOWN]} ... {text[-MOST_SHOWN:]}"
 
 
 def _truth(level: Any) -> bool | None:
-    """The truth value that a level is or, as text, stands for; None for any other."""
+    """Return the truth value that a level is or, as text, stands for; None for others."""
     return level if isinstance(level, bool) else _TRUTHS.get(level)
 
 
@@ -369,47 +377,4 @@ def _what_it_is(value: Any) -> str:
 def _what_it_holds(column: Column) -> str:
     if column.kind is Kind.DATETIME:
         return "dates"
-    return "text" if _has_labels(column) else "numbers"
-
-
-def _words_of(column: Column) -> list[Any]:
-    """What the codes of a column of text stand for; nothing else is a box not ticked."""
-    return [*column.levels, *([None] if column.is_checkbox else [])]
-
-
-def _numbers_of(column: Column) -> Callable[[Values], Values]:
-    """What a column's codes are compared as: levels that are numbers by those."""
-    if column.is_categorical and not _has_labels(column):
-        unticked = [-np.inf] * column.is_checkbox  # no number that a rule can name
-        return _coder([*(float(level) for level in column.levels), *unticked])
-    return lambda codes: codes
-
-
-def _coder(numbers: list[float]) -> Callable[[Values], Values]:
-    """A number for each code; NaN for none."""
-    by_code = np.array([*numbers, np.nan])
-
-    def coded(codes: Values) -> Values:
-        is_level = ~np.isnan(codes) & (codes != STRANGER)
-        return by_code[np.where(is_level, codes, len(numbers)).astype(np.int64)]
-
-    return coded
-
-
-def _compared(
-    place: int,
-    numbers: Callable[[Values], Values],
-    compare: Callable[[Any, Any], Any],
-    with_what: Any,
-) -> Condition:
-    def answers(values: Values, na: Mask) -> Truth:
-        x = numbers(values[:, place])
-        return _answers(compare(x, with_what), np.isnan(x), na[:, place])
-
-    return answers
-
-
-def _answers(holds: Mask, unknown: Mask, nothing_there: Mask) -> Truth:
-    answers = np.where(holds, TRUE, FALSE)
-    answers = np.where(unknown, UNDECIDED, answers)
-    return np.where(nothing_there, FALSE, answers).astype(np.int8)
+    return "text" if has_labels(column) else "numbers"

@@ -1,4 +1,4 @@
-"""A report to look at: findings are summarised in numbers, and rendered as one page."""
+"""Report on a completed table: findings are summarised in numbers and rendered as one page."""
 
 from diffjoint.report.findings import Findings
 from diffjoint.report.render import Report, render

@@ -1,4 +1,4 @@
-"""Small charts as SVG. All text goes through markupsafe, which escapes it."""
+"""Draw small charts as SVG. All text is escaped by markupsafe."""
 
 from collections.abc import Iterable, Sequence
 
@@ -7,19 +7,22 @@ from markupsafe import Markup
 
 from diffjoint.report.check import MissingLine
 from diffjoint.report.summarize import Distribution, Summary
-from diffjoint.report.words import cut
+from diffjoint.report.words import shorten
 
 WIDTH, HEIGHT, FOOT = 320, 116, 20
-"""Of a chart: its drawing area, and the line below it for the axis."""
+"""Size of a chart's drawing area, and height of the axis below it."""
 N_BARS = 20
+"""Number of bars in the chart of P(meaningful)."""
 BAR_LINE, LONGEST_LABEL, CHARACTER = 30, 17, 6.6
-"""A level's height; characters of its name, at most, and the width of one."""
+"""Bar charts of levels: height of a level, longest name in characters, width of a character."""
 SQUARE, MARGIN, LARGEST_DOT, SMALLEST_DOT = 150, 34, 8.0, 2.0
-"""A chart of said against found: its side, room for the axes, and radii by the number of cells."""
+"""Calibration charts: side, room for the axes, and largest and smallest radius of a dot."""
 ERROR_WIDTH, MOST_ERROR = 120, 1.25
-"""A bar of the error that is left, and the share of it at its end."""
+"""Error bars: width, and the share of the error that fills it."""
 MAP_WIDTH, MAP_HEIGHT, MAP_HEAD, MAP_SIDE = 760, 320, 84, 40
+"""Map: drawing area, room for names above it, and room beside it for the last name."""
 MOST_MAP_NAMES = 48
+"""Largest number of columns to name in the map."""
 
 
 def _svg(width: float, height: float, label: str, parts: Iterable[Markup], kind: str) -> Markup:
@@ -30,10 +33,10 @@ def _svg(width: float, height: float, label: str, parts: Iterable[Markup], kind:
 
 
 def _rect(kind: str, x: float, y: float, width: float, height: float, title: str = "") -> Markup:
-    told = Markup("<title>{}</title>").format(title) if title else Markup("")
+    tooltip = Markup("<title>{}</title>").format(title) if title else Markup("")
     return Markup(
         '<rect class="{}" x="{:.2f}" y="{:.2f}" width="{:.2f}" height="{:.2f}">{}</rect>'
-    ).format(kind, x, y, max(0.0, width), max(0.0, height), told)
+    ).format(kind, x, y, max(0.0, width), max(0.0, height), tooltip)
 
 
 def _text(x: float, y: float, text: str, anchor: str = "start", kind: str = "axis") -> Markup:
@@ -49,7 +52,7 @@ def _line(kind: str, x1: float, y1: float, x2: float, y2: float) -> Markup:
 
 
 def likely_chart(likely: Sequence[int], threshold: float, name: str, word: str) -> Markup:
-    """Judged cells by P(meaningful), with the threshold as a line that the page can move."""
+    """Draw a histogram of P(meaningful), with the threshold as a line that the page can move."""
     bars = np.zeros(N_BARS, dtype=np.int64)
     width = (len(likely) - 1) // N_BARS
     for place, count in enumerate(likely):
@@ -68,12 +71,14 @@ def likely_chart(likely: Sequence[int], threshold: float, name: str, word: str) 
     parts.append(_line("threshold", x, 0, x, HEIGHT))
     for at, anchor in ((0.0, "start"), (0.5, "middle"), (1.0, "end")):
         parts.append(_text(at * WIDTH, HEIGHT + 15, f"{at:g}", anchor))
-    label = f"{word} of the empty cells of {cut(name)}, from 0 to 1; the threshold is {threshold:g}"
+    label = (
+        f"{word} of missing cells of {shorten(name)}, from 0 to 1; the threshold is {threshold:g}"
+    )
     return _svg(WIDTH, HEIGHT + FOOT, label, parts, "likely")
 
 
 def distribution_chart(found: Distribution, name: str) -> Markup:
-    """Observed and imputed values, each as shares of its own."""
+    """Draw the distributions of observed and imputed values, as shares of each."""
     return _bins(found, name) if found.is_binned else _levels(found, name)
 
 
@@ -102,14 +107,14 @@ def _bins(found: Distribution, name: str) -> Markup:
     parts.append(_line("base", 0, HEIGHT, WIDTH, HEIGHT))
     parts.append(_text(0, HEIGHT + 15, found.labels[0]))
     parts.append(_text(WIDTH, HEIGHT + 15, found.labels[-1], "end"))
-    label = f"Observed and imputed values of {cut(name)}"
+    label = f"Observed and imputed values of {shorten(name)}"
     return _svg(WIDTH, HEIGHT + FOOT, label, parts, "bins")
 
 
 def _levels(found: Distribution, name: str) -> Markup:
     seen, filled = _shares(found.observed), _shares(found.imputed)
     most = max([*seen, *filled, 1e-12])
-    names = [cut(label, LONGEST_LABEL) for label in found.labels]
+    names = [shorten(label, LONGEST_LABEL) for label in found.labels]
     start = max(len(name) for name in names) * CHARACTER + 10
     room = WIDTH - start - 34
     parts = []
@@ -122,12 +127,12 @@ def _levels(found: Distribution, name: str) -> Markup:
             parts.append(_rect(kind, start, y, max(length, 1.0 if share else 0.0), 9))
             words = "" if share == 0 else "<1%" if share < 0.005 else f"{share:.0%}"
             parts.append(_text(start + length + 5, y + 8.5, words, "start", "share"))
-    label = f"Levels of {cut(name)}, observed and imputed"
+    label = f"Levels of {shorten(name)}, observed and imputed"
     return _svg(WIDTH, len(seen) * BAR_LINE, label, parts, "levels")
 
 
 def error_bar(left: float, is_better: bool) -> Markup:
-    """What is left of the error of the mean or mode; a line stands where all of it is."""
+    """Draw an error as a share of that of the mean or mode, with a line at 100%."""
     scale = ERROR_WIDTH / MOST_ERROR
     length = min(left, MOST_ERROR) * scale
     words = f"{left:.0%} of the error of the mean or mode"
@@ -140,28 +145,29 @@ def error_bar(left: float, is_better: bool) -> Markup:
 
 
 def calibration_chart(found: MissingLine) -> Markup:
-    """P(missing) as said and as found, a dot for each tenth; on the line both are the same."""
+    """Draw predicted against observed P(missing): a dot for each tenth, and the diagonal."""
     most = max([n for _, _, n in found.points], default=1)
     end = SQUARE + MARGIN
     parts = [_line("base", MARGIN, SQUARE, end, SQUARE), _line("base", MARGIN, 0, MARGIN, SQUARE)]
     parts.append(_line("threshold", MARGIN, SQUARE, end, 0))
-    for said, was, n_cells in found.points:
+    for predicted, observed, n_cells in found.points:
         radius = max(SMALLEST_DOT, LARGEST_DOT * float(np.sqrt(n_cells / most)))
-        title = f"said {said:.0%}, found {was:.0%}: {n_cells:,} cells"
+        title = f"predicted {predicted:.0%}, observed {observed:.0%}: {n_cells:,} cells"
         dot = '<circle class="dot" cx="{:.1f}" cy="{:.1f}" r="{:.1f}"><title>{}</title></circle>'
-        x, y = MARGIN + said * SQUARE, SQUARE - was * SQUARE
+        x, y = MARGIN + predicted * SQUARE, SQUARE - observed * SQUARE
         parts.append(Markup(dot).format(x, y, radius, title))
     for at, anchor in ((0.0, "start"), (1.0, "end")):
         parts.append(_text(MARGIN + at * SQUARE, SQUARE + 15, f"{at:.0%}", anchor))
         parts.append(_text(MARGIN - 6, SQUARE - at * (SQUARE - 10), f"{at:.0%}", "end"))
-    parts.append(_text(MARGIN + SQUARE / 2, SQUARE + 15, "said", "middle"))
-    parts.append(_text(MARGIN - 6, SQUARE / 2 + 4, "found", "end"))
-    label = f"P(missing) of {cut(found.name)}: said {found.said:.0%}, found {found.found:.0%}"
+    parts.append(_text(MARGIN + SQUARE / 2, SQUARE + 15, "predicted", "middle"))
+    parts.append(_text(MARGIN - 6, SQUARE / 2 + 4, "is", "end"))
+    rates = f"predicted {found.said:.0%}, observed {found.found:.0%}"
+    label = f"P(missing) of {shorten(found.name)}: {rates}"
     return _svg(end + LARGEST_DOT, SQUARE + FOOT, label, parts, "square")
 
 
 def table_map(summary: Summary) -> Markup:
-    """Rows of the table as lines, each cell in the colour of what became of it."""
+    """Draw the map of the table: a line per row, each cell in the colour of its state."""
     n_columns, n_rows = summary.n_columns, len(summary.map_rows)
     named = n_columns <= MOST_MAP_NAMES
     head = MAP_HEAD if named else 4
@@ -183,21 +189,21 @@ def table_map(summary: Summary) -> Markup:
             words = Markup(
                 '<text class="name" transform="translate({:.1f} {}) rotate(-52)">{}</text>'
             )
-            parts.append(words.format(x + width / 2 + 3, head - 6, cut(column.name, 16)))
-        parts.append(_rect("hover", x, head, width, MAP_HEIGHT, cut(column.name)))
+            parts.append(words.format(x + width / 2 + 3, head - 6, shorten(column.name, 16)))
+        parts.append(_rect("hover", x, head, width, MAP_HEIGHT, shorten(column.name)))
     label = "A map of the table: observed, imputed and kept cells"
     return _svg(MAP_WIDTH + (MAP_SIDE if named else 0), head + MAP_HEIGHT + 2, label, parts, "map")
 
 
 def _runs(flags: Sequence[bool]) -> list[tuple[int, int]]:
-    """Start and length of each run of True."""
+    """Return the start and length of each run of True."""
     padded = np.diff(np.concatenate([[0], np.asarray(flags, dtype=np.int8), [0]]))
     starts, ends = np.flatnonzero(padded == 1), np.flatnonzero(padded == -1)
     return list(zip(starts.tolist(), (ends - starts).tolist(), strict=True))
 
 
 def history_chart(values: Sequence[float | None], label: str) -> Markup:
-    """A number per pass, as a line."""
+    """Draw one number per pass as a line."""
     points = [(k, value) for k, value in enumerate(values) if value is not None]
     if len(points) < 2:
         return Markup("")

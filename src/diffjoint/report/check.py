@@ -1,4 +1,4 @@
-"""What a self-check found, as the page shows it: lines of numbers, ready to read."""
+"""Summarise a self-check for the page: lines of numbers."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,23 +12,23 @@ ACCURACY = "accuracy"
 
 @dataclass(frozen=True)
 class ValueLine:
-    """Hidden cells of one column, filled again.
+    """Hidden cells of one column, imputed again.
 
     Attributes
     ----------
     name : str
     n_cells : int
-        Cells that were hidden.
+        Number of hidden cells.
     score, usual : str
-        How near they came, and how near the mean or mode comes, in words.
+        Score of the imputed values, and that of the mean or mode, in words.
     error_left : float or None
-        What is left of the mean's or mode's error; 1: all of it. None: that had none.
+        Error as a share of that of the mean or mode; None if that is zero.
     is_better : bool
-        By more than chance explains.
+        Whether the imputed values are better than the mean or mode by more than chance explains.
     is_told : bool
         Whether enough cells were hidden to tell.
     is_filled : bool
-        Whether a cell of the column was filled in at all.
+        Whether any cell of the column was imputed.
     """
 
     name: str
@@ -43,16 +43,17 @@ class ValueLine:
 
 @dataclass(frozen=True)
 class MissingLine:
-    """P(missing) of one searched column against who is missing.
+    """Calibration of P(missing) of one searched column.
 
     Attributes
     ----------
     name : str
-    said, found, error, by_chance : float
-        Mean of P(missing), share of missing cells, and how far they are apart by tenths; what
-        that would be by chance alone.
+    said, found : float
+        Mean predicted probability, and share of missing cells.
+    error, by_chance : float
+        Calibration error, and the error to expect by chance alone.
     points : tuple of (float, float, int)
-        Said, found and cells, in each tenth.
+        ``said``, ``found`` and the number of cells in each tenth.
     """
 
     name: str
@@ -65,16 +66,16 @@ class MissingLine:
 
 @dataclass(frozen=True)
 class WrongLine:
-    """Calls of one searched column that would be wrong.
+    """Estimated share of wrong calls of one searched column.
 
     Attributes
     ----------
     name : str
     n_missing, n_shown : int
-        Missing cells that were called, and observed cells that were shown as if lost.
+        Missing cells that were called, and observed cells that were judged as if lost.
     false_calls, expected_wrong : float or None
-        Share of the lost cells that would be kept, and of the calls that are wrong by their own
-        probabilities; None: too few cells to tell.
+        Share of lost cells that would be kept, and of calls that are wrong by their own
+        probabilities; None if there are too few cells to tell.
     is_alarming : bool
         Whether either is too high for the calls to be trusted.
     """
@@ -95,10 +96,11 @@ class CallLine:
     ----------
     change : str
     kept, flipped : float or None
-        Share called meaningful, and called otherwise than now; None: there is no such cell.
+        Share called meaningful, and share called differently than now; None without such cells.
     column : str
-        Where most calls change; empty if none does.
+        Column in which most calls change; empty if none do.
     column_flipped : float
+        Share of calls that change in this column.
     """
 
     change: str
@@ -110,17 +112,17 @@ class CallLine:
 
 @dataclass(frozen=True)
 class CheckSummary:
-    """What to trust, in words and numbers.
+    """Self-check in words and numbers.
 
     Attributes
     ----------
     alarm : str
-        Which calls are not to be trusted; empty: none.
+        Warning that names columns whose calls are not to be trusted; empty if there are none.
     verdicts, notes : tuple of str
         The alarm is the first verdict, if there is one.
     wrong_calls : tuple of WrongLine
     values : tuple of ValueLine
-        The worst first.
+        Ordered by error, the largest first.
     missing : tuple of MissingLine
     calls : tuple of CallLine
     """
@@ -135,14 +137,14 @@ class CheckSummary:
 
 
 def summarize_check(check: Mapping[str, Any], filled: set[str]) -> CheckSummary:
-    """The lines of a self-check.
+    """Summarise a self-check.
 
     Parameters
     ----------
     check : mapping
-        A self-check as plain data.
+        Self-check as plain data.
     filled : set of str
-        Columns in which cells were filled in.
+        Columns in which cells were imputed.
     """
     values = [_value(record, record["column"] in filled) for record in check["values"]]
     return CheckSummary(
@@ -150,13 +152,13 @@ def summarize_check(check: Mapping[str, Any], filled: set[str]) -> CheckSummary:
         tuple(check["verdicts"]),
         tuple(check["notes"]),
         tuple(_wrong(record) for record in check["wrong_calls"]),
-        tuple(sorted(values, key=_badness, reverse=True)),
+        tuple(sorted(values, key=_error, reverse=True)),
         tuple(_missing(record, check["bins"]) for record in check["missing"]),
         tuple(_calls(check["calls"])),
     )
 
 
-def _badness(line: ValueLine) -> float:
+def _error(line: ValueLine) -> float:
     return -1.0 if line.error_left is None else line.error_left
 
 
@@ -203,10 +205,10 @@ def _missing(record: Mapping[str, Any], bins: Sequence[Mapping[str, Any]]) -> Mi
 
 
 def _calls(records: Sequence[Mapping[str, Any]]) -> list[CallLine]:
-    """A line for each change: all columns together, and where most calls change."""
+    """Return a line for each change: all columns together, and where most calls change."""
     lines = []
     for change in dict.fromkeys(record["change"] for record in records):
-        # The first of a change stands for all columns; one of them may have the same name.
+        # The first record of a change is for all columns; a column may be called "all" as well.
         together, *by_column = [record for record in records if record["change"] == change]
         moved = [(_number(one["flipped"]) or 0.0, one["column"]) for one in by_column]
         most, column = max(moved, key=lambda pair: pair[0], default=(0.0, ""))

@@ -1,4 +1,4 @@
-"""What goes with meaningful cells, in words: the best single split on each other column."""
+"""Find what meaningful cells go with: the best single split on each other column."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,20 +7,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diffjoint._types import Mask, Values
-from diffjoint.report.words import coded_text, cut
+from diffjoint.report.words import coded_text, shorten
 from diffjoint.results.explain import percent
 from diffjoint.table import Column, Schema
 
 MOST_ROWS = 20_000
-"""Rows that are looked at, evenly spaced."""
+"""Largest number of rows to use; of longer tables, as many are taken at equal distances."""
 N_BINS = 32
-"""Numbers are split at as many quantiles."""
+"""Number of quantiles at which a column of numbers can be split."""
 FEWEST_ROWS = 5
-"""A level is named only if it is in as many rows."""
+"""Smallest number of rows in which a level must occur to be named."""
 MOST_DRIVERS = 3
+"""Largest number of splits to name."""
 WEAKEST, WEAKEST_BESIDE = 0.15, 0.3
-"""Correlation that a split must have, and share of the strongest split's."""
+"""Smallest correlation of a split: absolute, and as a share of that of the strongest split."""
 MOST_LEVELS = 3
+"""Largest number of levels to name in a condition."""
 
 Codes = NDArray[np.int64]
 Counts = NDArray[np.int64]
@@ -28,19 +30,19 @@ Counts = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Driver:
-    """A condition on another column under which a cell is often kept as NA.
+    """Condition on another column under which cells are often kept as NA.
 
     Attributes
     ----------
     column, condition : str
     kept_share, other_share : float
-        Cells kept where the condition holds, and where it does not.
+        Share of cells kept where the condition holds, and where it does not.
     row_share : float
-        Rows in which it holds.
+        Share of rows in which the condition holds.
     coverage : float
-        Share of the kept cells that it covers.
+        Share of the kept cells that lie in these rows.
     strength : float
-        Correlation between condition and being kept.
+        Correlation between the condition and being kept.
     """
 
     column: str
@@ -53,12 +55,12 @@ class Driver:
 
     @property
     def words(self) -> str:
-        """The condition and its share."""
+        """The condition and the share of cells kept under it, in words."""
         return f"Kept when {self.condition}: {percent(self.kept_share)}"
 
     @property
     def detail(self) -> str:
-        """What it is to be compared with."""
+        """The share kept otherwise, and the coverage, in words."""
         return (
             f"{percent(self.other_share)} otherwise; covers {percent(self.coverage)} of the cells "
             "kept"
@@ -66,7 +68,16 @@ class Driver:
 
 
 class Splitter:
-    """The table's columns in bins, from which splits are found for any set of kept cells."""
+    """Finds splits for sets of kept cells, from the columns of a table in bins.
+
+    Parameters
+    ----------
+    values : array of shape (n_rows, n_modelled)
+        Coded values.
+    gaps : bool array of the same shape
+        Missing cells.
+    schema : Schema
+    """
 
     def __init__(self, values: Values, gaps: Mask, schema: Schema) -> None:
         n_rows = len(values)
@@ -78,7 +89,7 @@ class Splitter:
         ]
 
     def drivers(self, kept: Mask, target: int) -> tuple[Driver, ...]:
-        """The strongest splits of a column's kept cells, on other columns."""
+        """Return the strongest splits on other columns for the kept cells of a column."""
         kept = kept[self.rows]
         if not kept.any() or kept.all():
             return ()
@@ -98,45 +109,48 @@ class Splitter:
         ]
 
     def _splits(self, kept: Mask, j: int) -> list[Driver]:
-        """The best split on a column's values, and that on its being empty."""
+        """Return the best split on a column's values, and the split on whether it is missing."""
         codes, n_bins, edges = self._binned[j]
         column = self.columns[j]
         totals = np.bincount(codes, minlength=n_bins + 1)
         hits = np.bincount(codes[kept], minlength=n_bins + 1)
         splits = []
         if totals[n_bins] >= FEWEST_ROWS:
-            empty = np.zeros(n_bins + 1, dtype=bool)
-            empty[n_bins] = True
-            splits.append(_driver(column, f"{cut(column.name)} is empty", hits, totals, empty))
+            missing = np.zeros(n_bins + 1, dtype=bool)
+            missing[n_bins] = True
+            name = shorten(column.name)
+            splits.append(_driver(column, f"{name} is missing", hits, totals, missing))
         order = _order(hits[:n_bins], totals[:n_bins], column)
         chosen = _best_cut(hits[order], totals[order])
         if chosen is not None:
             first, upto = chosen
             inside = np.zeros(n_bins + 1, dtype=bool)
             inside[order[first:upto]] = True
-            words = _words(column, order[first:upto], order, edges)
-            here, there = hits.copy(), totals.copy()
-            here[n_bins] = there[n_bins] = 0
-            splits.append(_driver(column, words, here, there, inside, int(hits.sum()), len(kept)))
+            condition = _condition(column, order[first:upto], order, edges)
+            n_hits, n_rows = hits.copy(), totals.copy()
+            n_hits[n_bins] = n_rows[n_bins] = 0
+            n_kept = int(hits.sum())
+            splits.append(_driver(column, condition, n_hits, n_rows, inside, n_kept, len(kept)))
         return [split for split in splits if split is not None]
 
 
 def _binned(cells: Values, column: Column) -> tuple[Codes, int, Values]:
-    """Bins of a column's cells, the last one for empty cells; upper edges for numbers."""
-    empty = np.isnan(cells)
+    """Return each cell's bin (the last one is for missing cells), their number and upper edges."""
+    missing = np.isnan(cells)
     if column.is_categorical:
         n_bins, edges = len(column.levels), np.zeros(0)
-        codes = np.where(empty, n_bins, cells).astype(np.int64)
+        codes = np.where(missing, n_bins, cells).astype(np.int64)
         return codes, n_bins, edges
     at = np.linspace(0, 1, N_BINS + 1)[1:]
-    edges = np.unique(np.quantile(cells[~empty], at, method="lower")) if not empty.all() else at[:0]
+    observed = cells[~missing]
+    edges = np.unique(np.quantile(observed, at, method="lower")) if len(observed) else at[:0]
     codes = np.searchsorted(edges, cells, side="left")
-    codes = np.where(empty, len(edges), np.minimum(codes, max(0, len(edges) - 1)))
+    codes = np.where(missing, len(edges), np.minimum(codes, max(0, len(edges) - 1)))
     return codes.astype(np.int64), len(edges), edges
 
 
 def _order(hits: Counts, totals: Counts, column: Column) -> NDArray[np.intp]:
-    """Numbers in their order; levels by how often the cell is kept, rare ones last."""
+    """Order the bins of numbers by value, and levels by the share of kept cells, rare ones last."""
     if not column.is_categorical:
         return np.arange(len(totals))
     rates = np.where(totals >= FEWEST_ROWS, hits / np.maximum(totals, 1), -1.0)
@@ -144,7 +158,7 @@ def _order(hits: Counts, totals: Counts, column: Column) -> NDArray[np.intp]:
 
 
 def _best_cut(hits: Counts, totals: Counts) -> tuple[int, int] | None:
-    """The half of the ordered bins that goes best with being kept, as a range of places."""
+    """Cut the ordered bins in two, and return the range that correlates most with being kept."""
     if len(totals) < 2:
         return None
     left = _correlation(np.cumsum(hits)[:-1], np.cumsum(totals)[:-1], hits.sum(), totals.sum())
@@ -153,23 +167,23 @@ def _best_cut(hits: Counts, totals: Counts) -> tuple[int, int] | None:
 
 
 def _correlation(hits: Counts, totals: Counts, all_hits: int, n_rows: int) -> Values:
-    """Correlation between lying inside and being kept, for any number of insides."""
+    """Return the correlation between lying inside a range and being kept, for several ranges."""
     inside, kept = totals / max(1, n_rows), all_hits / max(1, n_rows)
-    spread = np.sqrt(inside * (1 - inside) * kept * (1 - kept))
+    scale = np.sqrt(inside * (1 - inside) * kept * (1 - kept))
     covariance = hits / max(1, n_rows) - inside * kept
-    return np.divide(covariance, spread, out=np.zeros(len(hits)), where=spread > 0)
+    return np.divide(covariance, scale, out=np.zeros(len(hits)), where=scale > 0)
 
 
 def _driver(
     column: Column,
-    words: str,
+    condition: str,
     hits: Counts,
     totals: Counts,
     inside: Mask,
     n_kept: int | None = None,
     n_rows: int | None = None,
 ) -> Driver | None:
-    """A split in numbers, if cells are kept more often inside than outside."""
+    """Describe a split in numbers; None unless cells are kept more often inside than outside."""
     all_hits, all_rows = int(hits.sum()), int(totals.sum())
     n_hits, n_inside = int(hits[inside].sum()), int(totals[inside].sum())
     strength = float(_correlation(np.array([n_hits]), np.array([n_inside]), all_hits, all_rows)[0])
@@ -177,7 +191,7 @@ def _driver(
         return None
     return Driver(
         column.name,
-        words,
+        condition,
         n_hits / n_inside,
         (all_hits - n_hits) / (all_rows - n_inside),
         n_inside / (all_rows if n_rows is None else n_rows),
@@ -186,18 +200,18 @@ def _driver(
     )
 
 
-def _words(
+def _condition(
     column: Column, bins: Sequence[int] | NDArray[np.intp], order: Codes, edges: Values
 ) -> str:
-    """The condition that a cell lies in some of the bins."""
-    name = cut(column.name)
+    """Write the condition that a cell lies in one of some bins."""
+    name = shorten(column.name)
     if not column.is_categorical:
         if bins[0] == 0:
             return f"{name} ≤ {coded_text(column, edges[bins[-1]])}"
         return f"{name} > {coded_text(column, edges[bins[0] - 1])}"
-    levels = [cut(coded_text(column, code)) for code in bins]
+    levels = [shorten(coded_text(column, code)) for code in bins]
     if len(levels) <= MOST_LEVELS:
         return f"{name} = {' or '.join(levels)}"
     if len(order) - len(levels) == 1:
-        return f"{name} is not {cut(coded_text(column, order[-1]))}"
+        return f"{name} is not {shorten(coded_text(column, order[-1]))}"
     return f"{name} is one of {len(levels):,} levels ({', '.join(levels[:MOST_LEVELS])}, …)"

@@ -1,47 +1,48 @@
-"""What was inferred about a table, as the report takes it: arrays, no frames."""
+"""Input of a report: a completed table and its results, as arrays."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from diffjoint._choices import Band
 from diffjoint._types import Mask, Values
-from diffjoint.results.explain import Asked, Band
+from diffjoint.results.explain import CellExplainer
 from diffjoint.table import Schema, Table
 
 
 @dataclass(frozen=True)
 class Findings:
-    """A completed table and all that was inferred.
+    """A completed table and its results.
 
     Attributes
     ----------
     table : Table
-        The table as it was, reason codes read as missing.
+        The table before it was completed, with reason codes read as missing.
     schema : Schema
     searched : tuple of int
-        The searched columns, as positions among the modelled ones.
+        Searched columns, as positions among the modelled columns.
     values : array of shape (n_rows, n_modelled)
-        Coded values, filled where they were missing.
+        Coded values, with missing cells imputed.
     gaps, called : bool arrays of the same shape
-        Missing cells, and those of them that are kept as NA.
+        Missing cells, and those of them that are called meaningful.
     probability : array of the same shape
         P(meaningful), or a score.
     judged : bool array of the same shape
-        Missing cells that the probability alone decides; other missing cells are settled by
-        something else.
+        Missing cells whose call depends on the probability alone. Other calls are settled, for
+        example by a rule.
     review : bool array of the same shape
-        Cells that a person should look at.
+        Doubtful cells, which a person should look at.
     threshold : float
     band : pair of float or None
-        Between which a cell is to be reviewed.
-    asked : Asked or None
-        Who can say why; None: nobody, and the probability is a score.
+        Range of probabilities in which a cell is doubtful.
+    explainer : CellExplainer or None
+        Explains the calls. None if the detector cannot: the probability is then a score.
     doubts : sequence of str
     history : sequence of dict
     settings : mapping
-        Every number of the method, and the choices made, as text or numbers.
+        All settings of the method as text or numbers, and the parameters that were chosen.
     check : mapping or None
-        A self-check as plain data; None: there was none.
+        Self-check as plain data, if there was one.
     """
 
     table: Table
@@ -55,7 +56,7 @@ class Findings:
     review: Mask
     threshold: float
     band: Band | None
-    asked: Asked | None
+    explainer: CellExplainer | None
     doubts: Sequence[str]
     history: Sequence[Mapping[str, Any]]
     settings: Mapping[str, Any]

@@ -1,4 +1,4 @@
-"""The page: a summary put into one HTML file that needs nothing else."""
+"""Render a summary as one self-contained HTML page."""
 
 import base64
 import hashlib
@@ -22,14 +22,14 @@ from diffjoint.report.charts import (
     table_map,
 )
 from diffjoint.report.summarize import ColumnSummary, Summary
-from diffjoint.report.words import cut
+from diffjoint.report.words import shorten
 
 MOST_CARDS = 60
-"""Columns shown with charts; the others stand in the list of columns alone."""
+"""Largest number of columns with charts; the list of columns has all."""
 MOST_CALIBRATED = 12
-"""Columns shown with a chart of P(missing); the others stand in the table alone."""
+"""Largest number of columns with a chart of P(missing); the table beside it has all."""
 FRAME_HEIGHT = 760
-"""Of the page inside a notebook, in pixels."""
+"""Height of the page in a notebook, in pixels."""
 
 _PAGES = Environment(
     loader=PackageLoader("diffjoint", "report/templates"),
@@ -38,41 +38,42 @@ _PAGES = Environment(
     lstrip_blocks=True,
     undefined=StrictUndefined,
 )
-_PAGES.filters["cut"] = cut
+_PAGES.filters["shorten"] = shorten
 
 
 @dataclass(frozen=True)
 class Report:
-    """What became of a table, to look at: :meth:`save` it, or show it in a notebook.
+    """Report on a completed table: :meth:`save` it, or show it in a notebook.
 
     Attributes
     ----------
     summary : Summary
-        The numbers; ``summary.to_dict()`` is for JSON.
+        All numbers of the report; ``summary.to_dict()`` gives them as plain data.
     """
 
     summary: Summary
 
     @cached_property
     def html(self) -> str:
-        """The whole page."""
+        """The page as HTML."""
         return render(self.summary)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the page to a file that opens in any browser, whole or not at all."""
+        """Write the page to an HTML file, whole or not at all."""
         content = self.html.encode()
         write_whole(path, lambda file: file.write(content))
 
     def __repr__(self) -> str:
-        """One line; the page itself is for a browser."""
-        told = self.summary
+        """Return one line; the page itself is for a browser."""
+        numbers = self.summary
         return (
-            f"Report({told.title!r}: {told.n_kept:,} cells kept as NA, {told.n_imputed:,} imputed, "
-            f"{told.n_review:,} to review; save it with .save('report.html'))"
+            f"Report({numbers.title!r}: {numbers.n_kept:,} cells kept as NA, "
+            f"{numbers.n_imputed:,} imputed, {numbers.n_review:,} to review; save it with "
+            ".save('report.html'))"
         )
 
     def _repr_html_(self) -> str:
-        """The page in a frame of its own, so that it and the notebook leave each other alone."""
+        """Return the page in an iframe, so that its styles and the notebook's do not mix."""
         return (
             f'<iframe title="{escape(self.summary.title)}" sandbox="allow-scripts '
             f'allow-downloads" style="width: 100%; height: {FRAME_HEIGHT}px; border: 0" '
@@ -81,10 +82,10 @@ class Report:
 
 
 def render(summary: Summary) -> str:
-    """One self-contained HTML page.
+    """Render a summary as one self-contained HTML page.
 
-    Whatever comes from the data is escaped by the template, and the page's own policy lets the
-    browser run no script but the one below.
+    The template escapes all text from the data, and the page's content security policy allows no
+    script but its own.
     """
     source = _PAGES.loader
     assert source is not None
@@ -111,14 +112,14 @@ def render(summary: Summary) -> str:
 
 
 def _cards(columns: Sequence[ColumnSummary]) -> list[tuple[int, ColumnSummary]]:
-    """Columns with something to show, and their places: searched ones first, then by gaps."""
-    open_ones = [(i, column) for i, column in enumerate(columns) if column.n_missing]
-    ordered = sorted(open_ones, key=lambda one: (not one[1].is_searched, -one[1].n_missing))
+    """Return columns with missing cells and their positions: searched first, most missing first."""
+    incomplete = [(i, column) for i, column in enumerate(columns) if column.n_missing]
+    ordered = sorted(incomplete, key=lambda one: (not one[1].is_searched, -one[1].n_missing))
     return ordered[:MOST_CARDS]
 
 
 def _page_data(summary: Summary) -> dict[str, Any]:
-    """What the page's script works on."""
+    """Return the data for the page's script."""
     return {
         "threshold": summary.threshold,
         "n_observed": summary.n_observed,

@@ -1,4 +1,4 @@
-"""The numbers of a report: counts, distributions, what goes with what. No page, no frames."""
+"""Summarise findings in numbers: counts, distributions, drivers and cells to review."""
 
 import platform
 from collections.abc import Mapping, Sequence
@@ -11,43 +11,47 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diffjoint._types import Values
+from diffjoint.errors import in_python
 from diffjoint.report.check import CheckSummary, summarize_check
 from diffjoint.report.drivers import Driver, Splitter
 from diffjoint.report.findings import Findings
-from diffjoint.report.words import coded_text, cut
+from diffjoint.report.words import coded_text, shorten
 from diffjoint.results.explain import NO_REASON, plain_text
 from diffjoint.table import Column, Kind, cells_of, fill_column
 
 MOST_REVIEWED = 2_000
-"""Cells listed for review, the most doubtful first."""
+"""Largest number of cells to list for review."""
 MOST_LEVELS = 8
-"""Levels shown of a column; the others are shown together."""
+"""Largest number of levels to show of a column; the others are shown together."""
 MOST_BINS = 24
+"""Largest number of bins of a distribution."""
 MAP_ROWS = 160
+"""Largest number of rows in the map."""
 MAP_CELLS = 24_000
-"""The map has as many rows, or fewer if the table is wide."""
+"""Largest number of cells in the map; maps of wide tables have fewer rows."""
 OUTER = 0.005
-"""Share of the observed numbers beyond each end of a distribution's range."""
+"""Share of the observed numbers to leave out at each end of a distribution."""
 GRID = np.arange(101) / 100
-"""Thresholds that can be tried."""
+"""Thresholds that the page can try."""
 OBSERVED, IMPUTED, KEPT, LEFT = range(4)
-"""What a cell of the map is; left: empty in a column that is carried along."""
+"""States of a cell in the map. LEFT: missing, in a column that is passed through."""
 PACKAGES = ("diffjoint", "numpy", "pandas", "scikit-learn", "torch", "narwhals", "pyarrow")
 
 
 @dataclass(frozen=True)
 class Distribution:
-    """Observed and imputed values of a column, side by side.
+    """Distribution of the observed and the imputed values of a column.
 
     Attributes
     ----------
     labels : tuple of str
-        Levels, or the edges of the bins: one more than there are counts.
+        Levels, or the edges of the bins (one more than there are counts).
     observed, imputed : tuple of int
-        Cells in each level or bin.
+        Number of cells in each level or bin.
     is_binned : bool
+        True for numbers and dates, False for levels.
     n_others : int
-        Levels that the last label stands for, if it stands for many.
+        Number of levels that the last label stands for; 0 if it is a level itself.
     """
 
     labels: tuple[str, ...]
@@ -59,21 +63,25 @@ class Distribution:
 
 @dataclass(frozen=True)
 class ColumnSummary:
-    """What became of one column.
+    """Summary of one column.
 
     Attributes
     ----------
     name, kind, values : str
+        Name of the column, its kind, and its levels or range in words.
     is_searched : bool
-        Whether its missing cells may be meaningful.
+        Whether its missing cells can be meaningful.
     n_missing, n_kept, n_imputed, n_left, n_review : int
-        Cells that were missing; kept as NA, filled, left as they were; to be reviewed.
+        Number of missing cells; of those kept as NA, imputed, and left as they were; and of
+        doubtful cells.
     n_settled_kept : int
-        Kept cells that something else than the probability settles, such as a rule.
+        Number of kept cells whose call does not depend on the threshold, for example by a rule.
     likely : tuple of int
-        Judged cells by P(meaningful): at 0, and in each hundredth up to 1 (upper end included).
+        Histogram of P(meaningful) of the other missing cells: at 0, then in each hundredth up to 1
+        (upper end included).
     distribution : Distribution or None
     drivers : tuple of Driver
+        Conditions under which cells of the column are often kept as NA.
     """
 
     name: str
@@ -93,20 +101,22 @@ class ColumnSummary:
 
 @dataclass(frozen=True)
 class ReviewCell:
-    """One cell that a person should look at.
+    """A doubtful cell, which a person should look at.
 
     Attributes
     ----------
     row : int
-        The row's position.
+        Position of the row.
     index : str
-        The row's label, where it says more than the position.
+        Label of the row; empty if it equals the position.
     column : str
     probability : float
     call : str
+        "meaningful" or "lost".
     imputed : str
-        What it was filled with; empty if it is kept.
+        Imputed value; empty if the cell is kept as NA.
     reason : str
+        Explanation of the call.
     is_settled : bool
         Whether a rule decides the call, whatever the probability is.
     """
@@ -123,27 +133,30 @@ class ReviewCell:
 
 @dataclass(frozen=True)
 class Summary:
-    """All that a report says, in numbers and words; :meth:`to_dict` is for JSON.
+    """Numbers and words of a report; :meth:`to_dict` gives them as plain data for JSON.
 
     Attributes
     ----------
     title : str
     n_rows, n_columns, n_observed, n_kept, n_imputed, n_left, n_review : int
+        Number of rows and columns, and of cells that were observed, kept as NA, imputed, left
+        missing in columns that are passed through, and doubtful.
     is_probability : bool
-        False: the detector gives scores.
+        Whether the detector gives probabilities; False for scores.
     threshold : float
     band : pair of float or None
+        Range of probabilities in which a cell is doubtful.
     columns : tuple of ColumnSummary
-        As the table has them.
+        In the order of the table.
     map_rows : tuple of str
-        Rows of the table, a digit per cell: 0 observed, 1 imputed, 2 kept, 3 left.
+        Some rows of the table, one digit per cell: 0 observed, 1 imputed, 2 kept, 3 left.
     review : tuple of ReviewCell
-        The most doubtful first; at most ``MOST_REVIEWED``.
+        Doubtful cells, the most doubtful first, at most ``MOST_REVIEWED``.
     doubts : tuple of str
     history : tuple of dict
     settings, versions : dict
     check : CheckSummary or None
-        What a self-check found, if there was one.
+        Self-check, if there was one.
     """
 
     title: str
@@ -168,16 +181,16 @@ class Summary:
 
     @property
     def n_cells(self) -> int:
-        """Cells of the table."""
+        """Number of cells of the table."""
         return self.n_rows * self.n_columns
 
     @property
     def n_missing(self) -> int:
-        """Cells that were empty."""
+        """Number of cells that were missing."""
         return self.n_kept + self.n_imputed + self.n_left
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
+        """Return the summary as plain data."""
         return asdict(self)
 
 
@@ -189,7 +202,7 @@ def summarize(findings: Findings, title: str) -> Summary:
     columns = tuple(
         _column(findings, place[position], splitter)
         if position in place
-        else _carried(column, int(table.missing(position).sum()))
+        else _passed_through(column, int(table.missing(position).sum()))
         for position, column in enumerate(schema.columns)
     )
     n_kept, n_imputed, n_left = (
@@ -205,15 +218,15 @@ def summarize(findings: Findings, title: str) -> Summary:
         n_imputed=n_imputed,
         n_left=n_left,
         n_review=int(findings.review.sum()),
-        is_probability=findings.asked is not None,
+        is_probability=findings.explainer is not None,
         threshold=findings.threshold,
         band=findings.band,
         columns=columns,
         map_rows=_map(findings),
         review=_review(findings),
-        doubts=tuple(findings.doubts),
+        doubts=tuple(map(in_python, findings.doubts)),
         history=tuple(dict(done) for done in findings.history),
-        settings={name: cut(str(value), 200) for name, value in findings.settings.items()},
+        settings={name: shorten(str(value), 200) for name, value in findings.settings.items()},
         versions=_versions(),
         check=_check(findings, columns),
     )
@@ -225,7 +238,7 @@ def _check(findings: Findings, columns: Sequence[ColumnSummary]) -> CheckSummary
     return summarize_check(findings.check, {c.name for c in columns if c.n_imputed})
 
 
-def _carried(column: Column, n_missing: int) -> ColumnSummary:
+def _passed_through(column: Column, n_missing: int) -> ColumnSummary:
     words = column.in_words()
     return ColumnSummary(column.name, str(column.kind), words, False, n_missing, n_left=n_missing)
 
@@ -275,12 +288,12 @@ def _distribution(
 
 
 def _of_levels(seen: NDArray[np.int64], filled: NDArray[np.int64], column: Column) -> Distribution:
-    """The commonest levels, the others together."""
+    """Count the most frequent levels, and the others together."""
     n_levels = len(column.levels)
     counts = [np.bincount(cells, minlength=n_levels) for cells in (seen, filled)]
     order = np.argsort(-(counts[0] + counts[1]), kind="stable")
     top, others = order[:MOST_LEVELS], order[MOST_LEVELS:]
-    labels = [cut(coded_text(column, code)) for code in top]
+    labels = [shorten(coded_text(column, code)) for code in top]
     shown = [count[top].tolist() for count in counts]
     if len(others):
         labels.append(f"{len(others):,} other levels")
@@ -290,7 +303,7 @@ def _of_levels(seen: NDArray[np.int64], filled: NDArray[np.int64], column: Colum
 
 
 def _edges(seen: Values, column: Column) -> Values:
-    """Bins over nearly all observed numbers; as wide as whole steps where there are steps."""
+    """Return the edges of bins over nearly all observed numbers; of whole width for integers."""
     low, high = np.quantile(seen, [OUTER, 1 - OUTER])
     if column.kind is Kind.INTEGER:
         low, high = np.floor(low), np.ceil(high) + 1
@@ -303,7 +316,7 @@ def _edges(seen: Values, column: Column) -> Values:
 
 
 def _map(findings: Findings) -> tuple[str, ...]:
-    """Some rows, evenly spaced, those that miss the same side by side."""
+    """Return the map: rows at equal distances, sorted by which cells are missing."""
     table = findings.table
     n_shown = max(20, min(MAP_ROWS, MAP_CELLS // max(1, table.n_columns), table.n_rows))
     rows = np.unique(np.linspace(0, table.n_rows - 1, n_shown).astype(np.intp))
@@ -329,9 +342,9 @@ def _review(findings: Findings) -> tuple[ReviewCell, ...]:
         return ()
     rows, columns = cells.T.tolist()
     reasons = [NO_REASON] * len(cells)
-    if findings.asked is not None:
-        why = findings.asked.explain(list(zip(rows, columns, strict=True)))
-        reasons = [explanation.reason for explanation in why]
+    if findings.explainer is not None:
+        explanations = findings.explainer.explain(list(zip(rows, columns, strict=True)))
+        reasons = [explanation.reason for explanation in explanations]
     filled = _filled(findings, cells)
     index = _index(findings, rows)
     return tuple(
@@ -350,7 +363,7 @@ def _review(findings: Findings) -> tuple[ReviewCell, ...]:
 
 
 def _filled(findings: Findings, cells: NDArray[np.intp]) -> list[str]:
-    """What some cells are filled with, or would be, as the completed table has it."""
+    """Return the imputed values of some cells as text, as the completed table shows them."""
     texts = [""] * len(cells)
     for j in np.unique(cells[:, 1]).tolist():
         places = np.flatnonzero(cells[:, 1] == j)
@@ -361,17 +374,17 @@ def _filled(findings: Findings, cells: NDArray[np.intp]) -> list[str]:
         column = findings.schema.modelled[j]
         filled = fill_column(series, column, everything, findings.values[rows, j])
         for place, value in zip(places.tolist(), cells_of(filled, everything), strict=True):
-            texts[place] = cut(plain_text(value), 80)
+            texts[place] = shorten(plain_text(value), 80)
     return texts
 
 
 def _index(findings: Findings, rows: Sequence[int]) -> list[str]:
-    """Labels of some rows; empty where there are none beyond the position."""
+    """Return the labels of some rows; empty where they equal the position."""
     table = findings.table
     if table.is_array or not table.frame.implementation.is_pandas_like():
         return [""] * len(rows)
     labels = nw.to_native(table.frame).index[list(rows)].tolist()
-    texts = [cut(str(label)) for label in labels]
+    texts = [shorten(str(label)) for label in labels]
     return ["" if text == str(row) else text for text, row in zip(texts, rows, strict=True)]
 
 

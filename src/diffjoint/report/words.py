@@ -1,4 +1,4 @@
-"""Values and names as short text."""
+"""Write values and names as short text."""
 
 import numpy as np
 
@@ -6,14 +6,15 @@ from diffjoint.results.explain import plain_text
 from diffjoint.table import NOT_TICKED, UNTICKED, Column, Kind
 
 LONGEST = 48
+"""Default number of characters to which text is shortened."""
 
 
-def cut(text: str, most: int = LONGEST) -> str:
-    """Text on one line, cut off if it is long.
+def shorten(text: str, most: int = LONGEST) -> str:
+    """Write text on one line, and shorten it if it is long.
 
     Examples
     --------
-    >>> cut("a   long name", 8)
+    >>> shorten("a   long name", 8)
     'a long …'
     """
     plain = " ".join(text.split()) or repr(text)
@@ -21,7 +22,7 @@ def cut(text: str, most: int = LONGEST) -> str:
 
 
 def coded_text(column: Column, code: float) -> str:
-    """A coded value as text: a level, a number, or a day.
+    """Write a coded value as text: a level, a number or a day.
 
     Examples
     --------

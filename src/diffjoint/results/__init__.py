@@ -1,1 +1,1 @@
-"""What was inferred: put into the table, explained, and checked against the table itself."""
+"""Results of a fit: the completed table, explanations of calls, and the self-check."""

@@ -1,13 +1,14 @@
-"""Put what was inferred into the table: lost cells filled, meaningful ones as asked."""
+"""Build the completed table: fill lost cells, and mark meaningful ones as ``mm_output`` says."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
+from diffjoint._choices import MMOutput
 from diffjoint._types import Mask, Values
-from diffjoint.errors import InputError
+from diffjoint.errors import InputError, option
 from diffjoint.state import JointSpace
 from diffjoint.table import (
     TICKED,
@@ -18,8 +19,6 @@ from diffjoint.table import (
     with_cells,
     without_cells,
 )
-
-MMOutput = Literal["na", "category", "indicator"]
 
 
 def complete(
@@ -32,14 +31,14 @@ def complete(
     mm_label: str,
     constants: Mapping[int, Any] = MappingProxyType({}),
 ) -> Any:
-    """The table with its gaps filled or kept; nothing else is touched.
+    """Return the table with its missing cells filled or kept; observed cells stay as they are.
 
     Parameters
     ----------
     values, meaningful, gaps : arrays of shape (n_rows, n_modelled)
-        Coded values, calls, and which cells are to be filled or kept at all.
+        Coded values, calls, and the missing cells, which are the only ones that are written to.
     constants : mapping
-        What meaningful cells of some columns get, by position among the modelled ones.
+        Values for the meaningful cells of some columns, by position among the modelled columns.
     """
     schema = space.schema
     labelled, indicated = _mm_places(space, mm_output)
@@ -61,49 +60,51 @@ def complete(
             elif len(rows):
                 series = without_cells(series, rows)
         columns[int(position)] = series
-    completed = table.rebuilt(columns)
+    completed = table.replace_columns(columns)
     if not indicated:
         return completed
     names = indicator_names(space, mm_output)
-    return table.beside(completed, table.like(meaningful[:, indicated], names))
+    return table.append_columns(completed, table.wrap(meaningful[:, indicated], names))
 
 
 def indicator_names(space: JointSpace, mm_output: MMOutput) -> list[str]:
-    """Columns that ``mm_output`` adds."""
+    """Return the names of the columns that ``mm_output`` adds."""
     _, indicated = _mm_places(space, mm_output)
     return [f"{space.schema.modelled[j].name}_meaningful" for j in indicated]
 
 
 def check_output(space: JointSpace, mm_output: MMOutput, mm_label: str) -> None:
-    """Raise if the output asked for would clash with what the table holds."""
+    """Raise an error if ``mm_output`` or ``mm_label`` clashes with a column or level of X."""
     for j in _mm_places(space, mm_output)[0]:
         column = space.schema.modelled[j]
         if mm_label in column.levels:
             raise InputError(
-                f"mm_label is {mm_label!r}, which '{column.name}' already has as a level. "
-                "Choose another mm_label."
+                f"{option('mm_label')} is {mm_label!r}, which '{column.name}' already has as a "
+                f"level. Choose another {option('mm_label')}.",
+                parameter="mm_label",
             )
     taken = {column.name for column in space.schema.columns}
     for name in indicator_names(space, mm_output):
         if name in taken:
             raise InputError(
-                f"mm_output={mm_output!r} adds a column {name!r}, which X already has. Rename "
-                "it in X."
+                f"{option('mm_output', mm_output)} adds a column {name!r}, which the table has "
+                "already. Rename it there.",
+                parameter="mm_output",
             )
 
 
-def spread(cells: Values | Mask, table: Table, schema: Schema) -> Any:
-    """Cells of the modelled columns in the shape of the whole table; zero elsewhere."""
+def in_table_shape(cells: Values | Mask, table: Table, schema: Schema) -> Any:
+    """Widen an array over the modelled columns to all columns of the table; zero elsewhere."""
     whole = np.zeros((table.n_rows, table.n_columns), dtype=cells.dtype)
     whole[:, schema.modelled_positions] = cells
     return whole
 
 
 def _mm_places(space: JointSpace, mm_output: MMOutput) -> tuple[list[int], list[int]]:
-    """Columns whose meaningful cells get a level, and those that get an indicator."""
+    """Return the columns whose meaningful cells get a level, and those that get an indicator."""
     if mm_output == "na":
         return [], []
-    columns, kept = space.schema.modelled, space.kept
+    columns, kept = space.schema.modelled, space.can_be_meaningful
     is_text = {j: all(isinstance(v, str) for v in columns[j].levels) for j in kept}
     labelled = [
         j for j in kept if mm_output == "category" and columns[j].is_categorical and is_text[j]

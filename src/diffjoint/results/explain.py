@@ -1,10 +1,10 @@
-"""Why a missing cell is called meaningful or lost, in numbers and in words."""
+"""Explain why a missing cell is called meaningful or lost, in numbers and in words."""
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from math import exp, log
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
 import narwhals as nw
@@ -12,39 +12,44 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from diffjoint._checks import check
+from diffjoint._choices import Band
 from diffjoint._types import Mask, Values
 from diffjoint.detectors import Belief
-from diffjoint.errors import InputError
+from diffjoint.errors import InputError, option
 from diffjoint.state import JointSpace, Observation
 from diffjoint.table import UNTICKED, Schema, Table, cells_of, open_table
 
-Band = tuple[float, float]
 REVIEW_BAND: Band = (0.2, 0.8)
-"""P(meaningful) between which a person should look at a cell, unless told otherwise."""
+"""Default range of P(meaningful) in which a cell is doubtful and should be reviewed."""
 MOST_NAMED = 3
-"""Pushes named in words, at most, for each side."""
+"""Largest number of pushes to name for each side."""
 WEAKEST_NAMED = log(1.1)
+"""Smallest log-odds that are worth naming."""
 LONGEST_VALUE = 30
 NO_REASON = (
-    "Drawn values disagree so much. This is a score of the paper's detector, no probability."
+    "Called by how much drawn values disagree. This is a score of the paper's detector, no "
+    "probability."
 )
+"""Stands for a reason where the detector cannot explain its calls."""
 LARGEST_ODDS = 1_000
 
 
 @dataclass(frozen=True)
 class Push:
-    """What one other cell of the row says about a missing cell.
+    """Contribution of one other cell of the row to the call on a missing cell.
 
     Attributes
     ----------
     column : label
+        Column of the other cell.
     value : object
-        What the row holds there, None if that cell is missing too.
+        Value of the other cell; None if it is missing too.
     log_odds : float
-        What it adds to the log-odds of being missing, beyond what it adds to those of being
-        lost; positive: towards meaningful.
+        Amount that the cell adds to the log-odds of being missing, less what it adds to those of
+        being lost. Positive values speak for meaningful.
     is_known : bool
-        False: a level that ``fit`` did not see, taken for missing.
+        False if the cell holds a level that ``fit`` did not see, which is treated as missing.
     """
 
     column: Hashable
@@ -54,44 +59,43 @@ class Push:
 
     @property
     def cell(self) -> str:
-        """What the row holds, in words."""
+        """The other cell in words."""
         if self.value is None:
             return f"{self.column} missing"
         note = "" if self.is_known else ", not seen in fit"
         return f"{self.column} = {_shown(self.value)}{note}"
 
     def __str__(self) -> str:
-        """The cell, and what it multiplies the odds by."""
+        """Return the cell and the factor by which it multiplies the odds."""
         return f"{self.cell} (odds x {_factor(self.log_odds)})"
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why one missing cell is called as it is; print it.
+    """Explanation of the call on one missing cell; ``print`` shows it in words.
 
     Attributes
     ----------
     row : int
-        The row's position.
+        Position of the row.
     column : label
     missing_rate, loss_rate, mm_rate : float
-        How likely a cell of such a row is missing (q), is lost where there is a value (rho), and
-        is meaningful (phi): q = rho + (1 - rho) phi.
+        Probabilities for a cell of such a row: of being missing (q), of being lost if it has a
+        value (rho), and of being meaningful (phi); q = rho + (1 - rho) phi.
     probability : float
         P(meaningful | missing) = phi / q.
     meaningful : bool
-        The call. True: kept as NA.
+        The call: True if the cell is kept as NA.
     base : float
-        Log-odds of being missing less those of being lost on average over rows, before this one
-        is looked at.
+        Log-odds of being missing less those of being lost, on average over all rows.
     pushes : tuple of Push
-        What the other cells of the row add to that, the strongest first.
+        Contributions of the other cells of the row, the strongest first.
     rule : str or None
-        The rule that makes the call, by what its missing gate was filled with.
+        Rule that decides the call through a gate that was missing and has been filled.
     by_values : float or None
-        P(meaningful | missing) by what the row holds alone, in a table whose cells get lost
-        together: there other losses of the row speak for a loss, and the rates above are about one
-        equation, not exactly.
+        P(meaningful | missing) given the values of the row alone. Given only for tables whose
+        cells get lost together, where other losses in the row count as evidence of a loss and
+        q = rho + (1 - rho) phi holds only approximately.
     """
 
     row: int
@@ -108,7 +112,7 @@ class Explanation:
 
     @property
     def call(self) -> str:
-        """The call as a word."""
+        """The call in a word: meaningful or lost."""
         return "meaningful" if self.meaningful else "lost"
 
     @property
@@ -130,22 +134,23 @@ class Explanation:
 
     @property
     def reason(self) -> str:
-        """The rates and the strongest pushes in a line."""
+        """The rates and the strongest pushes in one line."""
         rates = (
             f"missing in {percent(self.missing_rate)} of rows like this one; losses alone would "
-            f"take {percent(self.loss_rate)}."
+            f"explain {percent(self.loss_rate)}."
         )
         sides = {
             "Towards meaningful": self.towards_meaningful,
             "Towards lost": self.towards_lost,
         }
         named = " ".join(f"{side}: {pushes}." for side, pushes in sides.items() if pushes)
-        decided = f" Its rule {self.rule!r} decides, by a filled gate." if self.rule else ""
-        told = f"{rates}{self._both_views()}"
-        return f"{told} {named or 'Nothing in the row speaks for either.'}{decided}"
+        rule = f" The rule {self.rule!r} decides, with its missing gate filled in."
+        decided = rule if self.rule else ""
+        named = named or "Nothing in the row speaks for either."
+        return f"{rates}{self._both_views()} {named}{decided}"
 
     def _both_views(self) -> str:
-        """What values say, and which gaps speak for a loss, where cells get lost together."""
+        """Say what values and other missing cells suggest, if cells get lost together."""
         if self.by_values is None:
             return ""
         lost_too = [
@@ -153,14 +158,14 @@ class Explanation:
             for push in self.pushes
             if push.value is None and push.log_odds <= -WEAKEST_NAMED
         ]
-        gaps = " No gap elsewhere in the row speaks for a loss."
+        others = " No other missing cell of the row speaks for a loss."
         if lost_too:
             named = " and ".join(lost_too[:MOST_NAMED])
-            gaps = f" Missing too: {named}. That speaks for a common loss."
-        return f" The values of this row say {percent(self.by_values)} meaningful.{gaps}"
+            others = f" Also missing: {named}, which speaks for a common loss."
+        return f" By the row's values alone: {percent(self.by_values)} meaningful.{others}"
 
     def __str__(self) -> str:
-        """The whole of it in words."""
+        """Return the explanation in sentences."""
         rates, _, pushes = self.reason.partition(". ")
         outcome = "kept as NA" if self.meaningful else "called lost"
         return (
@@ -170,8 +175,8 @@ class Explanation:
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A table that explanations are asked about, and who can give them.
+class CellExplainer:
+    """Explains the calls on a table's missing cells.
 
     Attributes
     ----------
@@ -179,10 +184,11 @@ class Asked:
     observation : Observation
     schema : Schema
     belief : Belief
+        Fitted detector.
     called : bool array of shape (n_rows, n_modelled)
-        The calls as they stand in the completed table.
-    waiting : mapping
-        For ruled columns: the cells that a filled gate decides, and the rule.
+        Calls in the completed table.
+    gate_rules : mapping
+        For columns with a rule: the cells that a filled gate decides, and the rule's text.
     """
 
     table: Table
@@ -190,29 +196,30 @@ class Asked:
     schema: Schema
     belief: Belief
     called: Mask
-    waiting: Mapping[int, tuple[Mask, str]]
+    gate_rules: Mapping[int, tuple[Mask, str]]
 
     def explain(self, cells: Sequence[tuple[int, int]]) -> list[Explanation]:
-        """Explanations of missing cells, given as (row, modelled column), in their order."""
+        """Explain missing cells, given as (row, modelled column), in the order given."""
         found: dict[tuple[int, int], Explanation] = {}
         for column in sorted({j for _, j in cells}):
             rows = np.array([i for i, j in cells if j == column], dtype=np.intp)
-            for row, explanation in zip(rows.tolist(), self._column(rows, column), strict=True):
+            made = self._explain_column(rows, column)
+            for row, explanation in zip(rows.tolist(), made, strict=True):
                 found[row, column] = explanation
         return [found[cell] for cell in cells]
 
-    def _column(self, rows: NDArray[np.intp], column: int) -> Iterator[Explanation]:
+    def _explain_column(self, rows: NDArray[np.intp], column: int) -> Iterator[Explanation]:
         reasons = self.belief.why(self.observation, rows, column)
         rates, likely = reasons.judged, reasons.judged.probability
-        held = [self._held(k, rows) for k in self.schema.modelled_positions]
+        shown = [self._cells(k, rows) for k in self.schema.modelled_positions]
         labels = [self.table.labels[k] for k in self.schema.modelled_positions]
         known = self.observation.observed[rows]
         nowhere = np.zeros(self.table.n_rows, dtype=bool)
-        waits, rule = self.waiting.get(column, (nowhere, ""))
+        by_gate, rule = self.gate_rules.get(column, (nowhere, ""))
         by_strength = np.argsort(-np.abs(reasons.pushes), axis=1, kind="stable")
         for n, row in enumerate(rows.tolist()):
             pushes = (
-                Push(labels[k], held[k][n], float(reasons.pushes[n, k]), bool(known[n, k]))
+                Push(labels[k], shown[k][n], float(reasons.pushes[n, k]), bool(known[n, k]))
                 for k in by_strength[n]
                 if reasons.pushes[n, k] != 0.0
             )
@@ -226,12 +233,12 @@ class Asked:
                 bool(self.called[row, column]),
                 float(reasons.base[n]),
                 tuple(pushes),
-                rule if waits[row] else None,
+                rule if by_gate[row] else None,
                 None if reasons.by_values is None else float(reasons.by_values[n]),
             )
 
-    def _held(self, position: int, rows: NDArray[np.intp]) -> list[Any]:
-        """What some rows hold in a column, None where a cell is missing; a box says so itself."""
+    def _cells(self, position: int, rows: NDArray[np.intp]) -> list[Any]:
+        """Return a column's cells in some rows, None where missing; checkboxes as words."""
         cells = cells_of(self.table.column(position), rows)
         if not self.schema.columns[position].is_checkbox:
             return cells
@@ -239,13 +246,13 @@ class Asked:
 
 
 def candidate_cells(cells: Mask) -> list[tuple[int, int]]:
-    """Positions of the True cells, row by row."""
+    """Return the positions of the True cells, row by row."""
     return [(int(i), int(j)) for i, j in np.argwhere(cells)]
 
 
 def explanations_table(table: Table, explanations: Sequence[Explanation]) -> Any:
-    """One row per explanation, in the table's container."""
-    return tidy(
+    """Return a table with one row per explanation, in the table's container."""
+    return cells_table(
         table,
         [e.row for e in explanations],
         {
@@ -261,15 +268,15 @@ def explanations_table(table: Table, explanations: Sequence[Explanation]) -> Any
     )
 
 
-def review_table(table: Table, result: Any, schema: Schema, asked: Asked | None) -> Any:
-    """One row per cell to review, the most doubtful first, in the table's container.
+def review_table(table: Table, result: Any, schema: Schema, explainer: CellExplainer | None) -> Any:
+    """Return a table with one row per cell to review, the most doubtful first.
 
     Parameters
     ----------
     result : Imputation
-        What was inferred about the table.
-    asked : Asked or None
-        Who can say why; None: nobody, and the probability is a score.
+        Result of ``impute`` on the table.
+    explainer : CellExplainer or None
+        Explains the calls. None if the detector cannot: the probability is then a score.
     """
     shown = (result.review, result.meaningful, result.probability)
     review, meaningful, likely = (_array(open_table(part)) for part in shown)
@@ -279,10 +286,10 @@ def review_table(table: Table, result: Any, schema: Schema, asked: Asked | None)
     rows, places = cells.T.tolist()
     calls = meaningful[rows, places].astype(bool)
     reasons = [NO_REASON] * len(cells)
-    if asked is not None:
-        why = asked.explain([(i, modelled.index(k)) for i, k in zip(rows, places, strict=True)])
-        reasons = [explanation.reason for explanation in why]
-    return tidy(
+    if explainer is not None:
+        asked = [(i, modelled.index(k)) for i, k in zip(rows, places, strict=True)]
+        reasons = [explanation.reason for explanation in explainer.explain(asked)]
+    return cells_table(
         table,
         rows,
         {
@@ -303,18 +310,20 @@ def _array(table: Table) -> NDArray[Any]:
 def _imputed(
     completed: Table, rows: Sequence[int], places: Sequence[int], kept: Mask
 ) -> list[str | None]:
-    """What cells that are called lost were filled with, as text."""
+    """Return the imputed values of cells called lost as text; None for cells kept as NA."""
     cells = [
         cells_of(completed.column(k), np.array([i]))[0] for i, k in zip(rows, places, strict=True)
     ]
-    return [None if keep else plain_text(cell) for cell, keep in zip(cells, kept, strict=True)]
+    return [
+        None if is_kept else plain_text(cell) for cell, is_kept in zip(cells, kept, strict=True)
+    ]
 
 
-def tidy(table: Table, rows: Sequence[int], columns: Mapping[str, Sequence[Any]]) -> Any:
-    """A table of facts about some rows, in the container of ``table``; pandas for an array.
+def cells_table(table: Table, rows: Sequence[int], columns: Mapping[str, Sequence[Any]]) -> Any:
+    """Build a table about some cells in the container of ``table``; pandas for an array.
 
-    The first column is ``row``, the position; beside it stands ``index``, the row's label, where
-    rows have one.
+    The first column is ``row``, the position of the cell's row. A pandas table also gets a column
+    ``index``, the label of that row.
     """
     numbers = {"missing_rate", "loss_rate", "mm_rate", "probability"}
     whole: dict[str, Any] = {"row": np.array(rows, dtype=np.int64)}
@@ -336,18 +345,20 @@ def _dtype(is_number: bool) -> nw.dtypes.DType:
 def find_cell(
     cell: Any, table: Table, space: JointSpace, observation: Observation
 ) -> tuple[int, int]:
-    """A cell given as (row, column label), as (row, modelled column), if it can be explained."""
+    """Turn (row, column label) into (row, modelled column); raise if it cannot be explained."""
     if not isinstance(cell, tuple) or len(cell) != 2 or not isinstance(cell[0], Integral):
         raise InputError(
             f"cell must be a row's position and a column's label, such as (0, "
-            f"{table.labels[0]!r}); got {cell!r}."
+            f"{table.labels[0]!r}); got {cell!r}.",
+            parameter="cell",
         )
     row, label = int(cell[0]), cell[1]
     position = table.require(label, "cell")
     if not 0 <= row < table.n_rows:
         raise InputError(
             f"cell names row {row}; X has rows 0 to {table.n_rows - 1}, counted from its first, "
-            "whatever their labels."
+            "whatever their labels.",
+            parameter="cell",
         )
     modelled = space.schema.modelled_positions.tolist()
     column = modelled.index(position) if position in modelled else None
@@ -357,54 +368,44 @@ def find_cell(
     if value is not None:
         raise InputError(
             f"cell names row {row} of {label!r}, which is observed ({_shown(value)}): only missing "
-            "cells are explained."
+            "cells are explained.",
+            parameter="cell",
         )
     if space.schema.columns[position].is_checkbox:
         raise InputError(
             f"cell names row {row} of {label!r}, which is a checkbox: an empty cell is taken for "
-            f"{UNTICKED}, so that there is nothing to explain."
+            f"{UNTICKED}, so that there is nothing to explain.",
+            parameter="cell",
         )
     if column in space.mm:
         kind = "meaningful" if observation.known_meaningful[row, column] else "lost"
         raise InputError(
             f"cell names row {row} of {label!r}, which is known to be {kind}, by a rule, a reason "
-            "code or a label: there is nothing to explain."
+            "code or a label: there is nothing to explain.",
+            parameter="cell",
         )
     raise InputError(
-        f"cell names {label!r}, which is not among mm_columns: its missing cells are all taken "
-        "for lost. Fit with it in mm_columns if they may be meaningful."
+        f"cell names {label!r}, which is not among {option('mm_columns')}: its missing cells are "
+        f"all taken for lost. Fit with it in {option('mm_columns')} if they may be meaningful.",
+        parameter="cell",
     )
 
 
 def check_band(band: Any) -> Band | None:
-    """The review band, if it is one."""
-    if band is None:
-        return None
-    is_pair = not isinstance(band, str) and isinstance(band, Sequence) and len(band) == 2
-    if not is_pair or not all(isinstance(p, Real) and not isinstance(p, bool) for p in band):
-        raise _no_band(band)
-    low, high = float(band[0]), float(band[1])
-    if not 0.0 <= low < high <= 1.0:
-        raise _no_band(band)
-    return low, high
+    """Return the review band as two floats, or None; raise if it is not a band."""
+    check("review_band", band)
+    return None if band is None else (float(band[0]), float(band[1]))
 
 
-def _no_band(band: Any) -> InputError:
-    return InputError(
-        "review_band must be two probabilities, the lower one first, such as (0.2, 0.8), or None "
-        f"to name no cells; got {band!r}."
-    )
-
-
-def within(band: Band | None, probability: Values, candidates: Mask) -> Mask:
-    """Candidates whose probability lies in the band."""
+def in_band(band: Band | None, probability: Values, candidates: Mask) -> Mask:
+    """Return the candidates whose probability lies in the band."""
     if band is None:
         return np.zeros_like(candidates)
     return candidates & (probability >= band[0]) & (probability <= band[1])
 
 
 def plain_text(value: Any) -> str:
-    """A value as the table holds it, as text."""
+    """Write a value as text."""
     if isinstance(value, datetime):
         return value.isoformat(sep=" ").removesuffix(" 00:00:00")
     if isinstance(value, float):
@@ -413,7 +414,7 @@ def plain_text(value: Any) -> str:
 
 
 def _shown(value: Any) -> str:
-    """A value in words: text in quotes, cut off if it is long."""
+    """Write a value for a sentence: text in quotes, shortened if it is long."""
     text = repr(value) if isinstance(value, str) else plain_text(value)
     return text if len(text) <= LONGEST_VALUE else f"{text[: LONGEST_VALUE - 4]}...{text[-1]}"
 
@@ -427,7 +428,7 @@ def _factor(log_odds: float) -> str:
 
 
 def percent(rate: float) -> str:
-    """A rate in percent; what is nearly none or nearly all is not rounded to it."""
+    """Write a rate in percent, without rounding to 0% or 100% what is not."""
     if 0 < rate < 0.005:
         return "under 1%"
     return "over 99%" if 0.995 <= rate < 1 else f"{rate:.0%}"

@@ -1,4 +1,4 @@
-"""What to trust on a table without any truth: hide what is there, and vary what is assumed."""
+"""Check results on a table whose truth is unknown: hide observed cells, and vary assumptions."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
@@ -9,12 +9,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from diffjoint._effort import evidence_units, value_units
-from diffjoint._progress import Progress, Scaled
+from diffjoint._progress import Progress, ScaledProgress
 from diffjoint._types import Mask, Values
 from diffjoint.detectors import EvidenceBelief, LossRate, learn_evidence
-from diffjoint.errors import InputError
+from diffjoint.errors import InputError, Words, in_python, option
 from diffjoint.evidence import NEW, Judged, n_folds_alone
-from diffjoint.fitting.model import Model
+from diffjoint.fitting.model import Model, ValueModel
 from diffjoint.metrics import N_CALIBRATION_BINS, calibration_error
 from diffjoint.results.verdict import (
     ALL,
@@ -24,64 +24,77 @@ from diffjoint.results.verdict import (
     NEAR_FACTORS,
     SEED,
     THRESHOLD,
-    alarm,
-    all_together,
-    on_calls,
-    on_missing,
-    on_values,
-    on_wrong_calls,
+    all_columns,
+    describe_calibration,
+    describe_stability,
+    describe_values,
+    describe_wrong_calls,
+    find_alarm,
 )
-from diffjoint.results.wrong_calls import TOGETHER, find_wrong_calls
+from diffjoint.results.wrong_calls import HOW_ESTIMATED, find_wrong_calls
 from diffjoint.state import JointSpace, Observation
 from diffjoint.table import Column
 from diffjoint.values.boosted import learn_values
 from diffjoint.values.wrapped import Wrapped, learn_wrapped
 
 MOST_ROWS, FEWEST_ROWS, MOST_CELLS = 10_000, 2_000, 400_000
-"""Rows beyond which a sample of them is checked: fewer in wide tables."""
+"""Rows above which a sample is checked: at most, and at least so many as a wide table allows."""
 FEWEST_HIDDEN, MOST_HIDDEN, USUAL_HIDDEN = 0.02, 0.3, 0.1
-"""Share of the observed cells to hide: at least, at most, and where nothing tells the loss rate."""
+"""Share of the observed cells to hide: smallest, largest, and if the loss rate is unknown."""
 THRESHOLDS = (0.3, 0.4, 0.5, 0.6, 0.7)
+"""Thresholds to try."""
 MOST_LOST = 0.95
+"""Largest loss rate to try."""
 ENOUGH_ERRORS, LEAST_GAIN = 2.0, 0.05
-"""What is better than the mean or mode: by so many standard errors, and by so much of its error."""
+"""Gains needed to be better than the mean or mode: in standard errors, and as a share of its error.
+"""
 
 Folds = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class SelfCheck:
-    """How far a table itself bears out what is said of it; print it.
+    """Result of a self-check; ``print`` shows it in words and numbers.
 
     Attributes
     ----------
     wrong_calls : DataFrame
-        How many calls would be wrong, a row per searched column: ``column``; ``n_missing`` cells
-        that may be meaningful, or not; ``expected_wrong`` share of the calls on them, by their own
-        probabilities (the mean of 1 - P(meaningful) where kept, of P(meaningful) where filled);
-        ``n_shown`` observed cells that were judged as if they had been lost together with the cells
-        that go missing with them; ``false_calls``: the share of these that would be kept as NA; and
-        ``n_lost`` cells that were lost by this estimate (those called lost, by the share of lost
-        cells that is called so), which weights the columns in the verdict.
+        Estimated share of wrong calls, one row per searched column:
+
+        - ``column``
+        - ``n_missing``: missing cells that were called meaningful or lost
+        - ``expected_wrong``: share of wrong calls according to the probabilities themselves, the
+          mean of 1 - P(meaningful) over cells kept and of P(meaningful) over cells imputed
+        - ``n_shown``: observed cells that were judged as if they had been lost, together with the
+          cells that go missing with them
+        - ``false_calls``: share of these that would be kept as NA
+        - ``n_lost``: estimated number of lost cells, which is the number of cells called lost
+          divided by the share of lost cells that are called so; the weight of the column in the
+          verdict
     values : DataFrame
-        Observed cells that were hidden and filled again, a row per column: ``column``, ``kind``,
-        ``n_cells``, ``measure`` ("accuracy", or "standardised_rmse": errors in standard deviations
-        of the column), ``score``, ``mean_or_mode`` (the same measure of the mean or the most
-        frequent level), ``is_better``: by more than chance explains, and by a twentieth of the
-        squared error or of the wrong levels at least, and ``n_missing``: cells of the whole table
-        that were there to be filled.
+        Observed cells that were hidden and imputed again, one row per column:
+
+        - ``column``, ``kind``, ``n_cells``
+        - ``measure``: "accuracy", or "standardised_rmse" (errors in standard deviations)
+        - ``score``, ``mean_or_mode``: that measure for the imputed values, and for the mean or the
+          most frequent level
+        - ``is_better``: whether the imputed values are better than the mean or mode by more than
+          chance explains, and by at least a twentieth of its squared error or wrong levels
+        - ``n_missing``: missing cells of the column in the whole table
     missing : DataFrame
-        P(missing) against who is missing, in rows that it was not learnt from: ``column``,
-        ``n_cells``, ``said`` and ``found`` share, ``calibration_error``, ``by_chance`` (what that
-        would be if P(missing) were right), and ``false_calls`` as in ``wrong_calls``.
+        Calibration of P(missing) on rows that it was not fitted on: ``column``, ``n_cells``,
+        ``said`` (mean predicted probability), ``found`` (share that is missing),
+        ``calibration_error``, ``by_chance`` (the error to expect if P(missing) were right), and
+        ``false_calls`` as in ``wrong_calls``.
     bins : DataFrame
         The same by tenths of P(missing): ``column``, ``low``, ``high``, ``n_cells``, ``said``,
         ``found``.
     calls : DataFrame
-        How calls change: ``change``, ``column`` ("all" for all together), ``n_cells`` that may be
-        meaningful, ``kept`` share called meaningful, ``flipped`` share called otherwise than now.
+        Calls under other assumptions: ``change``, ``column`` ("all" for all columns together),
+        ``n_cells`` (missing cells that can be meaningful), ``kept`` (share called meaningful),
+        ``flipped`` (share called differently than now).
     notes : tuple of str
-        What the numbers rest on.
+        Remarks on how the numbers were obtained.
     """
 
     values: pd.DataFrame
@@ -92,72 +105,79 @@ class SelfCheck:
     wrong_calls: pd.DataFrame = field(default_factory=pd.DataFrame)
 
     @property
-    def alarm(self) -> str:
-        """Which columns' calls are not to be trusted; empty if there is no such column."""
-        return alarm(self.wrong_calls) if len(self.wrong_calls) else ""
+    def alarm(self) -> Words:
+        """Warning that names columns whose calls are not to be trusted; empty if there are none."""
+        return in_python(find_alarm(self.wrong_calls) if len(self.wrong_calls) else "")
 
     @property
-    def verdicts(self) -> tuple[str, ...]:
-        """What the numbers come to, in sentences.
+    def verdicts(self) -> tuple[Words, ...]:
+        """The numbers summed up in sentences.
 
-        How many calls would be wrong comes first, after the alarm if there is one; then values,
-        P(missing) and how steady the calls are.
+        The alarm comes first, if there is one. Then follow the share of wrong calls, the imputed
+        values, the calibration of P(missing), and how steady the calls are.
         """
         if not len(self.missing):
-            return (on_values(self.values),)
-        return (
-            *([self.alarm] if self.alarm else []),
-            on_wrong_calls(self.wrong_calls),
-            on_values(self.values),
-            on_missing(self.missing),
-            on_calls(self.calls),
+            return (in_python(describe_values(self.values)),)
+        sentences = (
+            describe_wrong_calls(self.wrong_calls),
+            describe_values(self.values),
+            describe_calibration(self.missing),
+            describe_stability(self.calls),
         )
+        return (*([self.alarm] if self.alarm else []), *map(in_python, sentences))
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data: the alarm, the verdicts, the tables as lists of records, and the notes."""
+        """Return the alarm, the verdicts, the tables as lists of records, and the notes."""
         tables = ("wrong_calls", "values", "missing", "bins", "calls")
         records = {name: getattr(self, name).to_dict("records") for name in tables}
-        told = {"alarm": self.alarm, "verdicts": list(self.verdicts)}
-        return {**told, **records, "notes": list(self.notes)}
+        sentences = {"alarm": self.alarm, "verdicts": list(self.verdicts)}
+        return {**sentences, **records, "notes": list(self.notes)}
 
     def __str__(self) -> str:
+        """Return the verdicts, each with its table, and the notes."""
+        return in_python(self.message)
+
+    @property
+    def message(self) -> str:
+        """The same text, with references to parameters."""
+        values = f"{describe_values(self.values)}\n{_as_text(self.values)}"
         if not len(self.missing):
-            return "\n\n".join([f"{on_values(self.values)}\n{_shown(self.values)}", *self.notes])
-        said = "P(missing) and who is missing, in rows that it was not learnt from:"
-        assumed = "Calls, if something else were assumed:"
-        together = all_together(self.calls).drop(columns="column")
+            return "\n\n".join([values, *self.notes])
+        predicted = "P(missing) on rows that it was not fitted on (said), and the share missing:"
+        assumed = "Calls under other assumptions:"
+        together = all_columns(self.calls).drop(columns="column")
         parts = [
-            f"{on_wrong_calls(self.wrong_calls)}\n{_shown(self.wrong_calls)}",
-            f"{on_values(self.values)}\n{_shown(self.values)}",
-            f"{on_missing(self.missing)}\n{said}\n{_shown(self.missing)}",
-            f"{on_calls(self.calls)}\n{assumed}\n{_shown(together)}",
+            f"{describe_wrong_calls(self.wrong_calls)}\n{_as_text(self.wrong_calls)}",
+            values,
+            f"{describe_calibration(self.missing)}\n{predicted}\n{_as_text(self.missing)}",
+            f"{describe_stability(self.calls)}\n{assumed}\n{_as_text(together)}",
         ]
-        return "\n\n".join([*([self.alarm] if self.alarm else []), *parts, *self.notes])
+        return "\n\n".join([*([self.alarm.message] if self.alarm else []), *parts, *self.notes])
 
 
 NEW_ROWS = (
-    "These rows are not those of fit. Hidden cells were filled by what fit had learnt; what "
-    "another seed or loss rate would change can be told of the rows of fit alone."
+    "These rows are not those of fit. Hidden cells were filled in by the model of fit. The effect "
+    "of another seed or loss rate can only be checked on the rows of fit."
 )
 
 
 def check_table(
     observation: Observation, model: Model, loss_rate: LossRate, seed: int, progress: Progress
 ) -> SelfCheck:
-    """Check a table by itself: values and evidence are learnt once more, each, on some rows.
+    """Check the results on a table: refit values and evidence once each, on a sample of rows.
 
     Parameters
     ----------
     observation : Observation
         The table.
     model : Model
-        What was fitted.
+        The fitted model.
     loss_rate : float, mapping or None
-        The loss rate that was given for it.
+        The loss rate given to the estimator.
     seed : int
-        What is hidden, and the other seed that the evidence is learnt with.
+        Seed for the cells to hide, and for the refit of the evidence.
     """
-    check_is_possible(model)
+    model = check_is_possible(model)
     belief, n_rows = model.belief, len(observation.values)
     is_filled = ~model.space.schema.checkboxes
     n_missing = (~observation.observed)[:, is_filled].sum(axis=0).tolist()
@@ -172,22 +192,24 @@ def check_table(
     progress.begin(model.space.n_columns * by_column + n_folds * by_search)
     is_new = bool((folds == NEW).mean() > 0.5)
     notes += (NEW_ROWS,) if is_new else ()
-    values = _check_values(observation, model, is_new, rng, seed, Scaled(progress, by_column))
+    values = _check_values(
+        observation, model, is_new, rng, seed, ScaledProgress(progress, by_column)
+    )
     values = values.assign(n_missing=n_missing)
     if not isinstance(belief, EvidenceBelief):
-        notes += ("No column was searched, so that there are no calls to check.",)
+        notes += ("No column was searched, so there are no calls to check.",)
         return SelfCheck(values, _frame([]), _frame([]), _frame([]), notes)
     judged = belief.evidence.judge(observation.values, folds)
     columns, gaps = model.space.schema.modelled, ~observation.observed
     threshold = model.settings.threshold
     wrong = find_wrong_calls(observation, model.space, belief, folds, threshold, rng)
-    notes += (TOGETHER,)
+    notes += (HOW_ESTIMATED,)
     missing = [_calibration(columns[j], gaps[:, j], judged[j]) for j in model.space.mm]
     calibration = _frame(missing).assign(false_calls=wrong["false_calls"])
     bins = [row for j in model.space.mm for row in _bins(columns[j], gaps[:, j], judged[j])]
 
     def relearn() -> EvidenceBelief | None:
-        again, step = model.seed + 1 + seed, Scaled(progress, by_search)
+        again, step = model.seed + 1 + seed, ScaledProgress(progress, by_search)
         return learn_evidence(observation, model.space, loss_rate, again, step)
 
     rates = belief.evidence.loss_rates(judged)
@@ -197,30 +219,32 @@ def check_table(
     return SelfCheck(values, calibration, _frame(bins), _frame(calls), notes, wrong)
 
 
-def check_is_possible(model: Model) -> None:
-    """Refuse what has no values to check without drawing them all again."""
-    if model.expectation is None:
+def check_is_possible(model: Model) -> ValueModel:
+    """Return the model; raise an error if checking values would mean drawing all of them again."""
+    if not isinstance(model, ValueModel):
         raise InputError(
-            "self_check is for values that need no draws, those of sampler='amortised' or of a "
-            "wrapped imputer; this one was fitted with sampler='inpaint'. Fit with the default."
+            f"{option('self_check')} is for values that need no draws, those of "
+            f"{option('sampler', 'amortised')} or of a wrapped imputer; this one was fitted with "
+            f"{option('sampler', 'inpaint')}. Fit with the default."
         )
+    return model
 
 
 def _notes(n_checked: int, n_rows: int) -> tuple[str, ...]:
     by_chance = (
-        "Cells were hidden at random. If yours were lost for a reason, they may be harder to fill.",
+        "Cells were hidden at random. Cells that were lost for a reason may be harder to fill in.",
     )
     if n_checked == n_rows:
         return by_chance
     return (
         *by_chance,
-        f"{n_checked:,} of {n_rows:,} rows were checked, chosen at random. What was learnt anew, "
-        "to fill hidden cells and with another seed, was learnt from these alone.",
+        f"{n_checked:,} of {n_rows:,} rows were checked, chosen at random. The models that fill in "
+        "hidden cells, and those of the other seed, were fitted on these rows only.",
     )
 
 
 def _sample(observation: Observation, rng: np.random.Generator) -> NDArray[np.intp]:
-    """The rows to check: all, or as many as keep the time within bounds."""
+    """Return the rows to check: all, or a sample if the table is large."""
     n_rows, n_columns = observation.values.shape
     most = min(MOST_ROWS, max(FEWEST_ROWS, MOST_CELLS // n_columns))
     if n_rows <= most:
@@ -229,8 +253,8 @@ def _sample(observation: Observation, rng: np.random.Generator) -> NDArray[np.in
 
 
 def hidden_share(gaps: Mask, space: JointSpace) -> float:
-    """How many cells to hide: as many as columns that cannot be meaningful have lost."""
-    others = [j for j in range(space.n_columns) if j not in space.kept]
+    """Return the share of cells to hide: the mean loss rate of columns that are not searched."""
+    others = [j for j in range(space.n_columns) if j not in space.can_be_meaningful]
     rates = gaps[:, others].mean(axis=0)
     lost = rates[rates > 0]
     if not len(lost):
@@ -240,28 +264,28 @@ def hidden_share(gaps: Mask, space: JointSpace) -> float:
 
 def _check_values(
     observation: Observation,
-    model: Model,
+    model: ValueModel,
     is_new: bool,
     rng: np.random.Generator,
     seed: int,
     progress: Progress,
 ) -> pd.DataFrame:
-    """Hide observed cells, learn from what is left, and fill them again.
+    """Hide observed cells, fit on the others, and impute the hidden ones.
 
-    Of rows that were not learnt from, hidden cells are filled by what was.
+    In rows that are not those of ``fit``, the fitted model imputes them; nothing is refitted.
     """
     space, truth = model.space, observation.values
     observed = observation.observed
     hidden = observed & (rng.random(truth.shape) < hidden_share(~observed, space))
-    hidden &= (observed & ~hidden).any(axis=0)  # a column must keep something to learn from
-    hidden &= ~space.schema.checkboxes  # nothing is filled there
+    hidden &= (observed & ~hidden).any(axis=0)  # a column must keep something to fit on
+    hidden &= ~space.schema.checkboxes  # checkboxes are not imputed
     left = replace(observation, values=np.where(hidden, np.nan, truth))
     learnt = model.expectation
     if isinstance(learnt, Wrapped) and not is_new:
         learnt = learn_wrapped(learnt.imputer, left, space, seed, progress)
-    elif learnt is None or not is_new:
+    elif not is_new:
         learnt = learn_values(left, space, model.settings.n_boosters, seed, progress)
-    filled, _ = learnt.of(left)
+    filled, _ = learnt.predict(left)
     return _frame(
         [
             _scored(column, truth[hidden[:, j], j], filled[hidden[:, j], j], left.values[:, j])
@@ -272,9 +296,9 @@ def _check_values(
 
 
 def _scored(column: Column, truth: Values, filled: Values, left: Values) -> dict[str, Any]:
-    """How near the hidden cells of one column came, and how near one value for all comes."""
+    """Score the imputed hidden cells of a column, and its mean or mode in their place."""
     known = left[~np.isnan(left)]
-    known = known if len(known) else np.zeros(1)  # then no cell was hidden, and no score is told
+    known = known if len(known) else np.zeros(1)  # then no cell was hidden, and there is no score
     if column.is_categorical:
         levels, counts = np.unique(known, return_counts=True)
         wrong = [(guess != truth).astype(float) for guess in (filled, levels[counts.argmax()])]
@@ -299,9 +323,9 @@ def _mean(cells: Values) -> float:
 
 
 def _is_better(wrong: Values, usually_wrong: Values) -> bool:
-    """Whether errors are smaller than those of one value for all, not by chance nor by a trifle.
+    """Return whether errors are smaller than those of the mean or mode, by enough to matter.
 
-    Where there is no error at all, nothing can be better.
+    True if there is no error at all.
     """
     gain = usually_wrong - wrong
     if len(gain) < FEWEST_CELLS:
@@ -325,7 +349,7 @@ def _calibration(column: Column, is_missing: Mask, judged: Judged) -> dict[str, 
 
 
 def _noise(tenth: dict[str, Any]) -> float:
-    """What is to be expected of |said - found| times the cells, if what is said is right."""
+    """Return the expected value of n |said - found| if the predicted probability is right."""
     said = tenth["said"]
     return float(np.sqrt(2 / np.pi * said * (1 - said) * tenth["n_cells"]))
 
@@ -348,7 +372,7 @@ def _bins(column: Column, is_missing: Mask, judged: Judged) -> Iterator[dict[str
 def _thresholds(
     observation: Observation, model: Model, belief: EvidenceBelief, folds: Folds
 ) -> Iterator[dict[str, Any]]:
-    """Calls as they are, and under other thresholds."""
+    """Yield calls at the present threshold and at others."""
     threshold, likely = model.settings.threshold, belief.probability(observation, folds)
     named = {f"as now ({THRESHOLD} {threshold:g})": threshold}
     named |= {f"{THRESHOLD} {other:g}": other for other in THRESHOLDS if other != threshold}
@@ -365,41 +389,40 @@ def _changes(
     rates: dict[int, float],
     relearn: Callable[[], EvidenceBelief | None],
 ) -> Iterator[dict[str, Any]]:
-    """Calls with another seed, and other loss rates.
+    """Yield calls with another seed and with other loss rates.
 
-    For another loss rate no tree is grown: how likely a cell is missing stays, and what is left
-    beside other losses is found again.
+    For other loss rates no tree is grown: P(missing) does not depend on them.
     """
     threshold = model.settings.threshold
     now = belief.probability(observation, folds) > threshold
 
-    def told(change: str, called: Mask) -> Iterator[dict[str, Any]]:
+    def compare(change: str, called: Mask) -> Iterator[dict[str, Any]]:
         return _flips(change, called, now, observation.candidates, model.space)
 
     again = relearn()
     if again is not None:
-        yield from told(SEED, again.probability(observation) > threshold)
+        yield from compare(SEED, again.probability(observation) > threshold)
     for factor in sorted((*NEAR_FACTORS, *FAR_FACTORS)):
         scaled = {j: min(factor * rate, MOST_LOST) for j, rate in rates.items()}
         moved = belief.at_loss_rate(observation, scaled, folds)
-        yield from told(
-            f"{LOSS_RATE} x {factor:g}", moved.probability(observation, folds) > threshold
-        )
+        called = moved.probability(observation, folds) > threshold
+        yield from compare(f"{LOSS_RATE} x {factor:g}", called)
 
 
 def _flips(
     change: str, called: Mask, now: Mask, candidates: Mask, space: JointSpace
 ) -> Iterator[dict[str, Any]]:
+    """Yield how many calls a change makes meaningful, and flips: in all columns, then in each."""
     parts = [(ALL, list(space.mm))] + [(space.schema.modelled[j].name, [j]) for j in space.mm]
     for name, places in parts:
-        asked = candidates[:, places]
-        n_cells = int(asked.sum())
+        judged = candidates[:, places]
+        n_cells = int(judged.sum())
         yield {
             "change": change,
             "column": name,
             "n_cells": n_cells,
-            "kept": float(called[:, places][asked].mean()) if n_cells else np.nan,
-            "flipped": float((called != now)[:, places][asked].mean()) if n_cells else np.nan,
+            "kept": float(called[:, places][judged].mean()) if n_cells else np.nan,
+            "flipped": float((called != now)[:, places][judged].mean()) if n_cells else np.nan,
         }
 
 
@@ -407,5 +430,5 @@ def _frame(records: list[dict[str, Any]]) -> pd.DataFrame:
     return pd.DataFrame.from_records(records)
 
 
-def _shown(frame: pd.DataFrame) -> str:
+def _as_text(frame: pd.DataFrame) -> str:
     return frame.to_string(index=False, float_format="{:.3f}".format)

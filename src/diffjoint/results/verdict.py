@@ -1,34 +1,37 @@
-"""What a self-check comes to, in sentences."""
+"""Sum up a self-check in sentences."""
 
 from collections.abc import Sequence
 
 import pandas as pd
 
+from diffjoint.errors import option
+
 ALL = "all"
-"""Stands for all searched columns together."""
+"""Name of the line for all searched columns together."""
 FEWEST_CELLS = 10
-"""Cells of a column below which nothing is said of its values, or of its calls."""
+"""Smallest number of cells of a column that allows a statement on its values or calls."""
 OFF = 0.03
-"""How far P(missing) may be off, beyond what chance explains, to be called calibrated."""
+"""Largest calibration error, beyond chance, at which P(missing) counts as calibrated."""
 STEADY = 0.05
-"""Share of the calls that may change for calls to be called steady."""
+"""Largest share of changed calls at which calls count as steady."""
 MOST_FALSE, MOST_WRONG = 0.25, 0.2
-"""Share of a column's lost cells that are kept, and of its calls that are wrong by their own
-probabilities, beyond which calls are not to be trusted."""
+"""Largest shares at which a column's calls are still trusted: of its lost cells that are kept, and
+of its calls that are wrong by their own probabilities."""
 MOST_NAMED = 5
+"""Largest number of columns to name in a sentence."""
 NEAR_FACTORS, FAR_FACTORS = (0.75, 1.25), (0.5, 1.5)
-"""Loss rates to try. At half the rate, cells that seem lost by the rate alone become even odds."""
+"""Factors for the loss rate. At half the rate, P(meaningful) of a lost cell is about one half."""
 LOSS_RATE, SEED, THRESHOLD = "loss rate", "another seed", "threshold"
-"""What the names of changes begin with."""
+"""Beginnings of the names of changes."""
 ADVICE = {
-    LOSS_RATE: "Find out how often cells get lost, and say so (loss_rate).",
+    LOSS_RATE: f"If you know how often cells get lost, set {option('loss_rate')}.",
     SEED: "Look at the cells to review: their calls are near chance.",
     THRESHOLD: "Look at the cells to review, and choose the threshold with care.",
 }
 
 
-def alarm(wrong_calls: pd.DataFrame) -> str:
-    """Which columns' calls are too often wrong to be trusted; empty if none are."""
+def find_alarm(wrong_calls: pd.DataFrame) -> str:
+    """Name the columns whose calls are wrong too often to be trusted; empty if there are none."""
     missing = wrong_calls[wrong_calls["n_missing"] > 0]
     is_false = (missing["n_shown"] >= FEWEST_CELLS) & (missing["false_calls"] > MOST_FALSE)
     is_wrong = (missing["n_missing"] >= FEWEST_CELLS) & (missing["expected_wrong"] > MOST_WRONG)
@@ -37,33 +40,34 @@ def alarm(wrong_calls: pd.DataFrame) -> str:
         return ""
     return (
         f"Do not trust the calls of {_named(named)}: too many would be wrong. Look at the cells to "
-        "review, set loss_rate if you know how often cells get lost, or label some cells."
+        f"review, set {option('loss_rate')} if you know how often cells get lost, or label some "
+        "cells."
     )
 
 
-def on_wrong_calls(wrong_calls: pd.DataFrame) -> str:
-    """How many lost cells would be kept by mistake, and how many calls the probabilities doubt."""
+def describe_wrong_calls(wrong_calls: pd.DataFrame) -> str:
+    """Say how many lost cells would be kept by mistake, and how many calls are doubtful."""
     missing = wrong_calls[wrong_calls["n_missing"] > 0]
     if not len(missing):
-        return "No cell may be meaningful, so that no call can be wrong."
-    return f"{_on_false_calls(missing)} {_on_expected(missing)}"
+        return "No missing cell can be meaningful, so no call can be wrong."
+    return f"{_describe_false_calls(missing)} {_describe_expected(missing)}"
 
 
-def _on_false_calls(missing: pd.DataFrame) -> str:
-    told = missing[missing["n_shown"] >= FEWEST_CELLS]
-    untold = missing.loc[missing["n_shown"] < FEWEST_CELLS, "column"].tolist()
-    if not len(told):
-        return "Of lost cells that would be kept as NA by mistake: too few observed cells to tell."
-    share = float((told["false_calls"] * told["n_lost"]).sum() / told["n_lost"].sum())
+def _describe_false_calls(missing: pd.DataFrame) -> str:
+    enough = missing[missing["n_shown"] >= FEWEST_CELLS]
+    too_few = missing.loc[missing["n_shown"] < FEWEST_CELLS, "column"].tolist()
+    if not len(enough):
+        return "Too few observed cells to tell how many lost cells would be kept as NA by mistake."
+    share = float((enough["false_calls"] * enough["n_lost"]).sum() / enough["n_lost"].sum())
     words = f"Of 100 lost cells {_about(share)} would be kept as NA by mistake"
-    column, most = max(_pairs(told, "false_calls"), key=_second)
-    if len(told) > 1 and most > 0:
+    column, most = max(_pairs(enough, "false_calls"), key=_second)
+    if len(enough) > 1 and most > 0:
         words += f" (worst: {_quoted(column)}, {_of_hundred(most)} of 100)"
-    few = f" Too few observed cells to tell in {_named(untold)}." if untold else ""
+    few = f" Too few observed cells to tell in {_named(too_few)}." if too_few else ""
     return f"{words}.{few}"
 
 
-def _on_expected(missing: pd.DataFrame) -> str:
+def _describe_expected(missing: pd.DataFrame) -> str:
     n_missing = int(missing["n_missing"].sum())
     if n_missing < FEWEST_CELLS:
         return "Too few missing cells to tell how many calls are wrong by their own probabilities."
@@ -75,35 +79,34 @@ def _on_expected(missing: pd.DataFrame) -> str:
     )
 
 
-def on_values(values: pd.DataFrame) -> str:
-    """Whether hidden cells came back better than by the mean or mode, and where not.
+def describe_values(values: pd.DataFrame) -> str:
+    """Say where hidden cells were imputed better than by the mean or mode, and where not.
 
-    Columns without a missing cell are left out: nothing was filled there.
+    Columns without a missing cell are left out: nothing was imputed there.
     """
     filled = values[values["n_missing"] > 0]
     if not len(filled):
-        return "No cell is missing, so that no value was filled in."
-    told = filled[filled["n_cells"] >= FEWEST_CELLS]
-    untold = filled.loc[filled["n_cells"] < FEWEST_CELLS, "column"].tolist()
-    if not len(told):
-        return (
-            "Hidden cells, filled again: too few could be hidden to tell how well they come back."
-        )
-    worse = told.loc[~told["is_better"], "column"].tolist()
-    n_better = len(told) - len(worse)
+        return "No cell is missing, so no value was filled in."
+    enough = filled[filled["n_cells"] >= FEWEST_CELLS]
+    too_few = filled.loc[filled["n_cells"] < FEWEST_CELLS, "column"].tolist()
+    if not len(enough):
+        return "Too few observed cells could be hidden to tell how good the filled-in values are."
+    worse = enough.loc[~enough["is_better"], "column"].tolist()
+    n_better = len(enough) - len(worse)
     which = "columns" if len(filled) == len(values) else "columns with missing cells"
     words = (
-        f"Hidden cells, filled again: better than mean or mode in {n_better} of {len(told)} {which}"
+        "Observed cells that were hidden and filled in again came out better than the mean or mode "
+        f"in {n_better} of {len(enough)} {which}"
     )
     if worse:
         whose = "its" if len(worse) == 1 else "their"
         words += f"; not in {_named(worse)}: do not trust {whose} values"
-    few = f" Too few cells could be hidden to tell in {_named(untold)}." if untold else ""
+    few = f" Too few cells could be hidden to tell in {_named(too_few)}." if too_few else ""
     return f"{words}.{few}"
 
 
-def on_missing(missing: pd.DataFrame) -> str:
-    """Whether P(missing) holds."""
+def describe_calibration(missing: pd.DataFrame) -> str:
+    """Say whether P(missing) is calibrated."""
     errors = missing["calibration_error"]
     off = missing[errors - missing["by_chance"] > OFF]
     if len(off):
@@ -111,20 +114,20 @@ def on_missing(missing: pd.DataFrame) -> str:
             f"{column} ({_points(error)})" for column, error in _pairs(off, "calibration_error")
         ]
         return (
-            "P(missing), which calls rest on, is off by more than chance explains in "
-            f"{_named(listed)}: take probabilities there for an order of the cells, not at their "
-            "word."
+            "P(missing), on which calls are based, is off by more than chance explains in "
+            f"{_named(listed)}: use probabilities there only to rank cells."
         )
     return (
-        f"P(missing), which calls rest on, is calibrated: off by {_points(errors.max())} at most."
+        "P(missing), on which calls are based, is calibrated: off by at most "
+        f"{_points(errors.max())}."
     )
 
 
-def on_calls(calls: pd.DataFrame) -> str:
-    """Whether calls stay under other assumptions, and what moves them most."""
-    together = all_together(calls).dropna()
+def describe_stability(calls: pd.DataFrame) -> str:
+    """Say whether calls change under other assumptions, and under which they change most."""
+    together = all_columns(calls).dropna()
     if not len(together):
-        return "No cell may be meaningful, so that there is no call to change."
+        return "No missing cell can be meaningful, so there is no call to change."
     changes = _pairs(together, "flipped", by="change")
     far_names = [f"{LOSS_RATE} x {factor:g}" for factor in FAR_FACTORS]
     change, most = max((pair for pair in changes if pair[0] not in far_names), key=_second)
@@ -142,13 +145,13 @@ def on_calls(calls: pd.DataFrame) -> str:
         return words
     change, most = max(far, key=_second)
     return (
-        f"{words} They rest on the loss rate: {_percent(most)} would change with {change}"
-        f"{_where(calls, change)}. If you know how often cells get lost, say so (loss_rate)."
+        f"{words} They depend on the loss rate: {_percent(most)} would change with {change}"
+        f"{_where(calls, change)}. {ADVICE[LOSS_RATE]}"
     )
 
 
 def _where(calls: pd.DataFrame, change: str) -> str:
-    """The column in which most calls change, if there are several."""
+    """Name the column in which most calls change, if there are several."""
     by_column = calls[calls["change"] == change].iloc[1:].dropna()
     if len(by_column) < 2:
         return ""
@@ -156,8 +159,11 @@ def _where(calls: pd.DataFrame, change: str) -> str:
     return f", most in {_quoted(column)} ({_percent(share)})"
 
 
-def all_together(calls: pd.DataFrame) -> pd.DataFrame:
-    """The first line of each change: that of all columns, whatever a column is called."""
+def all_columns(calls: pd.DataFrame) -> pd.DataFrame:
+    """Return the line of each change that is about all columns together.
+
+    It is the first of the change. Its name does not tell it apart: a column may be called "all".
+    """
     return calls.groupby("change", sort=False).head(1)
 
 
@@ -176,7 +182,7 @@ def _named(names: Sequence[str]) -> str:
 
 
 def _quoted(name: str) -> str:
-    """A name, in quotes if it has a comma and would look like two."""
+    """Put a name in quotes if it has a comma and would look like two."""
     return f'"{name}"' if "," in name else name
 
 
@@ -185,7 +191,7 @@ def _points(error: float) -> str:
 
 
 def _about(share: float) -> str:
-    """So many of a hundred, as an estimate."""
+    """Write an estimated share as a count out of a hundred."""
     return f"about {_of_hundred(share)}" if round(100 * share) else _of_hundred(share)
 
 

@@ -1,4 +1,4 @@
-"""How many calls would be wrong, told by the table alone."""
+"""Estimate from the table alone how many calls are wrong."""
 
 from dataclasses import replace
 from typing import Any
@@ -12,10 +12,10 @@ from diffjoint.detectors import EvidenceBelief
 from diffjoint.results.verdict import FEWEST_CELLS
 from diffjoint.state import JointSpace, Observation
 
-TOGETHER = (
-    "Lost cells kept by mistake: observed cells were shown as if they had been lost together with "
-    "the cells that go missing with them. Where few lost cells are recognised, it is hard to see "
-    "what goes missing with them, and the true share may be higher."
+HOW_ESTIMATED = (
+    "Lost cells kept by mistake are estimated with observed cells: these were judged as if they "
+    "had been lost together with the cells that go missing with them. Where few lost cells are "
+    "recognised, it is hard to see what goes missing with them, and the true share may be higher."
 )
 
 
@@ -32,47 +32,47 @@ def find_wrong_calls(
     Parameters
     ----------
     folds : int array of shape (n_rows,)
-        The fold that judges each row as it stands.
+        Fold whose model judges each row.
 
     Returns
     -------
     DataFrame
-        A row per searched column, as in :attr:`SelfCheck.wrong_calls`.
+        One row per searched column, as in :attr:`SelfCheck.wrong_calls`.
     """
     likely = belief.probability(observation, folds)
     records = []
     for j in space.mm:
-        shown = _judged_as_lost(observation, belief, folds, likely[:, j], j, rng)
+        as_lost = _judge_as_lost(observation, belief, folds, likely[:, j], j, rng)
         called = likely[observation.candidates[:, j], j]
-        records.append(_record(space.schema.modelled[j].name, called, shown, threshold))
+        records.append(_record(space.schema.modelled[j].name, called, as_lost, threshold))
     return pd.DataFrame.from_records(records)
 
 
-def _record(name: str, likely: Values, shown: Values, threshold: float) -> dict[str, Any]:
-    """One column: P(meaningful) of its missing cells, and of observed ones shown as lost."""
+def _record(name: str, likely: Values, as_lost: Values, threshold: float) -> dict[str, Any]:
+    """Count wrong calls of a column from P(meaningful) of missing, and of as if lost, cells."""
     wrong = np.where(likely > threshold, 1 - likely, likely)
-    false_calls = float((shown > threshold).mean()) if len(shown) else np.nan
+    false_calls = float((as_lost > threshold).mean()) if len(as_lost) else np.nan
     return {
         "column": name,
         "n_missing": len(likely),
         "expected_wrong": float(wrong.mean()) if len(likely) else np.nan,
-        "n_shown": len(shown),
+        "n_shown": len(as_lost),
         "false_calls": false_calls,
-        "n_lost": _lost_cells(len(likely), int((likely <= threshold).sum()), false_calls),
+        "n_lost": _n_lost(len(likely), int((likely <= threshold).sum()), false_calls),
     }
 
 
-def _lost_cells(n_missing: int, n_called_lost: int, false_calls: float) -> float:
-    """Lost cells there must have been, for so many to be called lost despite the false calls.
+def _n_lost(n_missing: int, n_called_lost: int, false_calls: float) -> float:
+    """Estimate the number of lost cells from those called lost and the share that is missed.
 
-    The calls alone would count no lost cell where all of them are kept by mistake.
+    Counting the calls alone would find no lost cell where all of them are kept by mistake.
     """
     if np.isnan(false_calls) or false_calls >= 1:
         return float(n_missing)
     return min(float(n_missing), max(n_called_lost, 1) / (1 - false_calls))
 
 
-def _judged_as_lost(
+def _judge_as_lost(
     observation: Observation,
     belief: EvidenceBelief,
     folds: NDArray[np.int64],
@@ -80,28 +80,29 @@ def _judged_as_lost(
     column: int,
     rng: np.random.Generator,
 ) -> Values:
-    """P(meaningful) of a column's observed cells, had they been lost.
+    """Return P(meaningful) of a column's observed cells as if they had been lost.
 
-    Each row is shown with cells hidden that go missing with the lost cells of the column.
+    In each row, cells that go missing together with lost cells of the column are hidden as well.
     """
     gaps = ~observation.observed
     rows = np.flatnonzero(~gaps[:, column])
-    hidden = gone_together(gaps, likely, column, rng)
+    hidden = draw_lost_together(gaps, likely, column, rng)
     values = np.where(hidden, np.nan, observation.values[rows])
     values[:, column] = np.nan
-    asked = np.zeros(values.shape, dtype=bool)
-    asked[:, column] = True
-    shown = replace(observation.take(rows), values=values, candidates=asked)
-    judged: Values = belief.probability(shown, folds[rows])[:, column]
-    return judged
+    candidates = np.zeros(values.shape, dtype=bool)
+    candidates[:, column] = True
+    as_lost = replace(observation.take(rows), values=values, candidates=candidates)
+    probability: Values = belief.probability(as_lost, folds[rows])[:, column]
+    return probability
 
 
-def gone_together(gaps: Mask, likely: Values, column: int, rng: np.random.Generator) -> Mask:
-    """Cells to hide in the rows in which a column is observed, as if its cell had been lost.
+def draw_lost_together(gaps: Mask, likely: Values, column: int, rng: np.random.Generator) -> Mask:
+    """Draw the cells that would be missing too if a column's observed cells had been lost.
 
-    Each row takes the gaps of a row in which the column is missing, chosen by the probability that
-    it was lost there. A row has gaps of its own, so that each column's are thinned out until it is
-    missing as often as beside lost cells: where losses are independent, hardly any are left.
+    Each row takes the missing cells of a donor: a row in which the column is missing, drawn with
+    the probability that it was lost there. As rows already have missing cells of their own, those
+    of the donor are thinned out until each column is missing as often as it is beside lost cells.
+    Where losses are independent, hardly any are left.
 
     Parameters
     ----------
@@ -118,7 +119,7 @@ def gone_together(gaps: Mask, likely: Values, column: int, rng: np.random.Genera
     if not len(rows) or not len(donors):
         return np.zeros((len(rows), gaps.shape[1]), dtype=bool)
     weight = 1 - likely[donors]
-    if weight.sum() < FEWEST_CELLS:  # hardly any seems lost: go by all that are missing
+    if weight.sum() < FEWEST_CELLS:  # hardly any cell seems lost: draw from all missing ones
         weight = np.ones(len(donors))
     weight = weight / weight.sum()
     beside_lost, here = weight @ gaps[donors], gaps[rows].mean(axis=0)

@@ -1,4 +1,4 @@
-"""Worlds with known truth: drawn ones, and real tables with labels. numpy and pandas only."""
+"""Worlds: tables whose truth is known, simulated or real with labels; numpy and pandas only."""
 
 from diffjoint.simulate.bayes_limit import Posterior, bayes_posterior
 from diffjoint.simulate.bayesian_network import bayesian_network

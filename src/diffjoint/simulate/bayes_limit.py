@@ -1,9 +1,8 @@
-"""The best that can be known: exact posteriors of the paper's Bayesian network.
+"""Compute exact posteriors of the paper's Bayesian network, the limit for any method.
 
-The network and the mechanism that lost cells are known here, so the probability of every state
-of every missing cell follows by summing over all complete rows that agree with what is seen:
-over D1, D2 and D3 exactly, over C1 and C2 by Gauss-Legendre quadrature within the regions on which
-everything is smooth. No method can be expected to do better.
+The network and the mechanism are known here. So the probability of each state of a missing cell is
+a sum over all complete rows that agree with the observed cells: exact over D1, D2 and D3, and by
+Gauss-Legendre quadrature over C1 and C2, within regions where the density is smooth.
 """
 
 from collections.abc import Iterator
@@ -49,16 +48,16 @@ _N_ROWS_AT_ONCE = 2_000
 
 @dataclass(frozen=True)
 class Posterior:
-    """What can be known of each row of a world.
+    """Posterior of the cells of a world.
 
     Attributes
     ----------
     meaningful : DataFrame
-        P(meaningful) of every cell; 0 for observed ones.
+        P(meaningful) of every cell; 0 for observed cells.
     level : dict of DataFrame
-        For D1, D2 and D3: P(regular value) per value, a column each.
+        For D1, D2 and D3: probability of each regular value, one column per value.
     mean : DataFrame
-        For C1 and C2: the expected value, given that there is one.
+        For C1 and C2: expected value, given that the cell is not meaningful.
     observed_table : DataFrame
     """
 
@@ -69,12 +68,12 @@ class Posterior:
 
     @property
     def calls(self) -> pd.DataFrame:
-        """Cells more likely meaningful than not."""
+        """Cells that are more likely meaningful than not."""
         return self.meaningful > 0.5
 
     @property
     def calls_for_f1(self) -> pd.DataFrame:
-        """The calls with the highest expected F1: those above a threshold of about half of it."""
+        """Calls with the highest expected F1."""
         likely = np.sort(self.meaningful.to_numpy()[self.observed_table.isna()])[::-1]
         expected = 2 * likely.cumsum() / (np.arange(1, len(likely) + 1) + likely.sum())
         above: pd.DataFrame = self.meaningful >= likely[expected.argmax()]
@@ -82,7 +81,7 @@ class Posterior:
 
     @property
     def completed(self) -> pd.DataFrame:
-        """The likeliest state of each cell, NA among them; the mean of numbers not called."""
+        """Observed table with the most likely state of each missing cell, a value or NA."""
         completed = self.observed_table.copy()
         for name in _COLUMNS:
             kept = self.calls[name]
@@ -97,7 +96,7 @@ class Posterior:
 
 
 def bayes_posterior(world: World) -> Posterior:
-    """Exact posterior of every cell of a Bayesian-network world, its mechanism known.
+    """Compute the exact posterior of every cell of a Bayesian-network world.
 
     Examples
     --------
@@ -138,7 +137,10 @@ def _in_blocks(cells: Array, mechanism: Mechanism, n_rows: int) -> Array:
 
 
 def _posterior_of(cells: Array, mechanism: Mechanism) -> Array:
-    """Posterior of rows that miss C1, C2 or neither alike; axes: row, C1, C2, D1, D2, D3."""
+    """Compute the posterior of rows that agree on whether C1 and C2 are missing.
+
+    The axes of the joint distribution are row, C1, C2, D1, D2, D3.
+    """
     c1, c1_weight = _nodes(cells[:, 0], _C1_EDGES)
     c2, c2_weight = _nodes(cells[:, 1], _C2_EDGES)
     c1, c1_weight = c1[:, :, None, None, None, None], c1_weight[:, :, None, None, None, None]
@@ -153,7 +155,7 @@ def _posterior_of(cells: Array, mechanism: Mechanism) -> Array:
     joint = joint * np.where(d1 == 1, P_D1, 1 - P_D1)
     joint = joint * _d2_table(c1, c2, d1) * d3_probabilities(np.array(D2_STATES))
     states = dict(zip(_COLUMNS, (c1_state, c2, d1, d2, d3), strict=True))
-    for factor in _seen_given(mechanism, cells, states):
+    for factor in _row_given(mechanism, cells, states):
         joint = joint * factor
     joint /= joint.sum(axis=(1, 2, 3, 4, 5), keepdims=True)
     return _marginals(joint, c1, c2)
@@ -174,7 +176,7 @@ def _marginals(joint: Array, c1: Array, c2: Array) -> Array:
 
 
 def _nodes(column: Array, edges: tuple[float, ...]) -> tuple[Array, Array]:
-    """Values a continuous cell can have, and their weights: itself, or quadrature nodes."""
+    """Return the values of a continuous cell and their weights: itself, or quadrature nodes."""
     if not np.isnan(column).any():
         return column[:, None], np.ones((len(column), 1))
     points, weights = np.polynomial.legendre.leggauss(_N_NODES)
@@ -186,33 +188,33 @@ def _nodes(column: Array, edges: tuple[float, ...]) -> tuple[Array, Array]:
 
 
 def _d2_table(c1: Array, c2: Array, d1: Array) -> Array:
-    """P(D2 state) with the states on the D2 axis."""
+    """Return P(D2 state) with the states on the D2 axis."""
     c1, c2, d1 = np.broadcast_arrays(c1, c2, d1)
     regular = d2_probabilities(c1[..., 0, 0], c2[..., 0, 0], d1[..., 0, 0])
     meaningful = ~regular.any(axis=-1, keepdims=True)
     return np.concatenate([regular, meaningful], axis=-1)[..., None]
 
 
-def _seen_given(mechanism: Mechanism, cells: Array, states: dict[str, Array]) -> Iterator[Array]:
-    """P(what is seen of a row | its state), as factors."""
+def _row_given(mechanism: Mechanism, cells: Array, states: dict[str, Array]) -> Iterator[Array]:
+    """Yield the factors of P(observed row | its state)."""
     if isinstance(mechanism, LifeMechanism):
         yield from (_agrees(cells[:, j], states[name]) for j, name in enumerate(_COLUMNS))
-        yield _missing_as(mechanism, cells, states)
+        yield _missing_given(mechanism, cells, states)
     elif isinstance(mechanism, LogisticMechanism):
         for j, name in enumerate(_COLUMNS):
-            yield _seen_as(cells[:, j], states[name], _loss(mechanism, j, states))
+            yield _cell_given(cells[:, j], states[name], _loss(mechanism, j, states))
     else:
         raise InputError(f"The Bayes limit is not known for losses by {mechanism.name!r}.")
 
 
 def _agrees(column: Array, state: Array) -> Array:
-    """Whether a state can be seen as it was: a missing cell can have been anything."""
+    """Return 1 where a state agrees with the observed cell; every state does with a missing one."""
     seen = column[:, None, None, None, None, None]
     return np.where(np.isnan(seen) | (seen == state), 1.0, 0.0)
 
 
-def _missing_as(mechanism: LifeMechanism, cells: Array, states: dict[str, Array]) -> Array:
-    """P(the row misses these cells | which of them are meaningful)."""
+def _missing_given(mechanism: LifeMechanism, cells: Array, states: dict[str, Array]) -> Array:
+    """Return P(these cells are missing | these are meaningful)."""
     place = 2 ** np.arange(len(_COLUMNS))[::-1]
     missing = np.isnan(cells) @ place
     meaningful = sum(
@@ -224,17 +226,17 @@ def _missing_as(mechanism: LifeMechanism, cells: Array, states: dict[str, Array]
 
 
 def _loss(mechanism: LogisticMechanism, column: int, states: dict[str, Array]) -> Array:
-    """P(the column's cell is lost) for every state of the row."""
+    """Return P(the column's cell is lost) for every state of the row."""
     logit: Array = np.array(mechanism.bias[column])
     for k, driver in enumerate(mechanism.drivers):
-        standard = (states[driver] - mechanism.centre[k]) / mechanism.spread[k]
+        standard = (states[driver] - mechanism.mean[k]) / mechanism.scale[k]
         logit = logit + mechanism.weights[k, column] * np.nan_to_num(standard, nan=0.0)
     lost: Array = expit(logit)
     return lost
 
 
-def _seen_as(column: Array, state: Array, lost: Array) -> Array:
-    """P(what is seen of a cell | its state, P(lost))."""
+def _cell_given(column: Array, state: Array, lost: Array) -> Array:
+    """Return P(observed or missing cell | its state), given P(lost)."""
     seen = column[:, None, None, None, None, None]
     regular = ~np.isnan(state)
     as_missing = np.where(regular, lost, 1.0)

@@ -1,4 +1,4 @@
-"""The paper's Bayesian network: two numbers, three categories, three kinds of meaningful NA."""
+"""Simulate the paper's Bayesian network: five columns, three of them with meaningful cells."""
 
 import numpy as np
 import pandas as pd
@@ -22,9 +22,9 @@ def bayesian_network(
     loss_rate: float = 0.1,
     seed: int = 0,
 ) -> World:
-    """Draw the network and lose some of its cells.
+    """Draw rows of the paper's Bayesian network, and lose some of their cells.
 
-    C1 is normal, C2 follows C1, D1 is a coin, D2 depends on all three, D3 on D2. C1 is
+    C1 is normal, C2 depends on C1, D1 is Bernoulli, D2 depends on all three, and D3 on D2. C1 is
     meaningfully missing above 27; D2 where C1 <= 26, C2 <= 55 and D1 = 1; D3 where D2 is 1
     or meaningfully missing.
 
@@ -56,7 +56,7 @@ def bayesian_network(
 
 
 def draw_network(n_rows: int, rng: np.random.Generator) -> pd.DataFrame:
-    """Rows of the network on the augmented domain, NaN where meaningfully missing."""
+    """Draw complete rows of the network, NaN where meaningfully missing."""
     c1 = rng.normal(C1_MEAN, C1_SPREAD, n_rows)
     c2 = rng.normal(c2_mean(c1), C2_SPREAD)
     d1 = (rng.random(n_rows) < P_D1).astype(float)
@@ -72,12 +72,12 @@ def draw_network(n_rows: int, rng: np.random.Generator) -> pd.DataFrame:
 
 
 def c2_mean(c1: Array) -> Array:
-    """E[C2 | C1]."""
+    """Return E[C2 | C1]."""
     return 0.1 * c1 + 50.0
 
 
 def d2_probabilities(c1: Array, c2: Array, d1: Array) -> Array:
-    """P(D2 = 0, 1, 2 | C1, C2, D1) on a last axis; zeros where D2 is meaningfully missing."""
+    """Return P(D2 = 0, 1, 2 | C1, C2, D1) on a last axis; zeros where D2 is meaningful."""
     cases = [
         (d1 == 0, (0.05, 0.05, 0.9)),
         ((c1 > 26) & (c2 > 55), (0.3, 0.6, 0.1)),
@@ -89,7 +89,7 @@ def d2_probabilities(c1: Array, c2: Array, d1: Array) -> Array:
 
 
 def d3_probabilities(d2: Array) -> Array:
-    """P(D3 = 0, 1, NA | D2) on a last axis."""
+    """Return P(D3 = 0, 1, NA | D2) on a last axis."""
     heads = np.select([d2 == 0, d2 == 2], [0.2, 0.8], 0.0)
     meaningful = ((d2 != 0) & (d2 != 2)).astype(float)
     return np.stack([1.0 - heads - meaningful, heads, meaningful], axis=-1)

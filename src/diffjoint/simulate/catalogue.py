@@ -1,4 +1,4 @@
-"""Every world by its name."""
+"""List all worlds, and make one by its name."""
 
 import os
 from collections.abc import Callable
@@ -38,20 +38,21 @@ NETWORK_TRAIN_SHARE = 0.7
 
 @dataclass(frozen=True)
 class Entry:
-    """A world that can be made.
+    """Description of a world.
 
     Attributes
     ----------
     name : str
     about : str
-        What it is, in a sentence.
+        Short description.
     make : callable
-        Takes ``seed``; ``mechanism`` and ``loss_rate`` unless its losses are its own; first the
-        number of rows if it is drawn; ``data`` if it is read.
+        Function that makes the world. It takes ``seed``; ``mechanism`` and ``loss_rate`` unless
+        the world has losses of its own; the number of rows first if it is simulated; ``data`` if
+        it is a real table.
     source : Source or None
-        Where the table comes from; None if it is drawn.
+        Source of a real table; None if the world is simulated.
     own_losses : bool
-        Whether its cells got lost in life, so that no mechanism can be chosen.
+        Whether the table came with real losses, so that no mechanism can be chosen.
     """
 
     name: str
@@ -70,21 +71,23 @@ def make_world(
     seed: int = 0,
     data: DataFolder = None,
 ) -> World:
-    """A world by its name.
+    """Make a world by its name.
 
     Parameters
     ----------
     name : str
-        A key of ``WORLDS``.
+        Key of ``WORLDS``.
     rows : int, optional
-        How many rows to draw; only of worlds that are drawn.
+        Number of rows to draw; only for simulated worlds.
     mechanism : str or None
-        How cells get lost, one of ``MECHANISM_NAMES``; None: nothing more is lost. Worlds with
-        losses of their own ignore it.
+        How cells get lost: one of ``MECHANISM_NAMES``, or None to lose no cells. Ignored for worlds
+        with losses of their own.
     loss_rate : float
+        Share of cells to lose.
     seed : int
     data : path, optional
-        The data folder of worlds that are read; the one that ``DIFFJOINT_DATA`` names if None.
+        Data folder for real tables. By default the one that the environment variable
+        ``DIFFJOINT_DATA`` names.
 
     Examples
     --------
@@ -92,19 +95,23 @@ def make_world(
     (100, 5)
     """
     if name not in WORLDS:
-        raise InputError(f"There is no world {name!r}. There is {', '.join(WORLDS)}.")
+        raise InputError(
+            f"There is no world {name!r}. There is {', '.join(WORLDS)}.", parameter="name"
+        )
     entry = WORLDS[name]
     options: dict[str, Any] = {"seed": seed}
     if not entry.own_losses:
         options |= {"mechanism": mechanism, "loss_rate": loss_rate}
     if entry.source is not None:
         if rows is not None:
-            raise InputError(f"{name} is a real table and has its own rows; got rows={rows}.")
+            raise InputError(
+                f"{name} is a real table and has its own rows; got rows={rows}.", parameter="rows"
+            )
         return entry.make(data=data, **options)
     if rows is None:
         return entry.make(**options)
     if rows < 2:
-        raise InputError(f"rows must be at least 2; got {rows}.")
+        raise InputError(f"rows must be at least 2; got {rows}.", parameter="rows")
     return entry.make(rows, **options)
 
 
@@ -114,7 +121,7 @@ def _network(rows: int = 20_000, **options: Any) -> World:
 
 
 def _mimic(data: DataFolder, **options: Any) -> World:
-    """From the folder named, or from its own folder in the data folder."""
+    """Make the MIMIC world from ``data`` itself, or from its folder in the data folder."""
     root = Path(data or os.environ.get(DATA_SETTING) or "")
     own = root / FULL.folder
     if not (own.is_dir() or data):
@@ -162,7 +169,7 @@ _ENTRIES = [
     *(
         Entry(
             f"acs-2018-{state}-allocated",
-            f"people in {state.title()}, answers that they did not give taken out",
+            f"people in {state.title()}; answers that they did not give are lost",
             partial(acs_2018_allocated, state),
             acs.SOURCE,
             own_losses=True,
@@ -172,18 +179,18 @@ _ENTRIES = [
     Entry("kdd-census-1994", "people asked in 1994", kdd_census_1994, kdd_census.SOURCE),
     Entry(
         "nhanes-diabetes",
-        "people asked about diabetes and hospitals, with the answers that they did not give",
+        "people asked about diabetes and hospitals; answers that they did not give are lost",
         nhanes_diabetes,
         nhanes.SOURCE,
         own_losses=True,
     ),
     Entry(
         "nhanes-women",
-        "women asked about reproductive health, with the answers that they did not give",
+        "women asked about reproductive health; answers that they did not give are lost",
         nhanes_women,
         nhanes.SOURCE,
         own_losses=True,
     ),
 ]
 WORLDS: dict[str, Entry] = {entry.name: entry for entry in _ENTRIES}
-"""Every world by its name."""
+"""All worlds by name."""

@@ -1,4 +1,4 @@
-"""A small household survey with skip logic: the built-in example."""
+"""Simulate a small household survey with skip logic: the built-in example."""
 
 import numpy as np
 import pandas as pd
@@ -14,10 +14,10 @@ def household_survey(
     loss_rate: float = 0.1,
     seed: int = 0,
 ) -> World:
-    """People, some married, some employed; the others have nothing to answer on that.
+    """Draw a household survey, and lose some of its cells.
 
-    ``spouse_age`` exists for the married, ``weekly_hours`` and ``commute`` for the employed.
-    On top of that every cell but ``person_id`` may be lost.
+    ``spouse_age`` exists only for married people, ``weekly_hours`` and ``commute`` only for
+    employed people. Every cell except those of ``person_id`` can also be lost.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Where a real table comes from, and whether what was found is that table."""
+"""Describe the source of a real table, find its files, and check that they are the right ones."""
 
 import os
 from collections.abc import Mapping
@@ -10,18 +10,18 @@ import pandas as pd
 from diffjoint.errors import FileError
 
 DATA_SETTING = "DIFFJOINT_DATA"
-"""Environment variable: the folder that holds a folder for each source."""
+"""Environment variable that names the data folder, which holds a folder for each source."""
 
 
 @dataclass(frozen=True)
 class Source:
-    """A published table.
+    """Source of a published table.
 
     Attributes
     ----------
     title : str
     folder : str
-        Where its files are, under the data folder.
+        Folder of its files within the data folder.
     how_to_get : str
         What to download, and where from.
     licence : str
@@ -33,18 +33,18 @@ class Source:
     licence: str
 
     def find(self, file: str, data: str | os.PathLike[str] | None = None) -> Path:
-        """The path of one of the source's files.
+        """Return the path of one of the source's files.
 
         Parameters
         ----------
         file : str
         data : path, optional
-            The data folder; the one that ``DIFFJOINT_DATA`` names if None.
+            Data folder. By default the one that ``DIFFJOINT_DATA`` names.
 
         Raises
         ------
         FileError
-            If it is not there; the message says what to download.
+            If there is no such file. The message says what to download.
         """
         root = data if data is not None else os.environ.get(DATA_SETTING)
         if not root:
@@ -58,14 +58,14 @@ class Source:
         return path
 
     def check_shape(self, table: pd.DataFrame, shape: tuple[int, int]) -> None:
-        """Refuse a file that is not the edition whose labels are known."""
+        """Raise an error if a table's shape is not that of the edition whose labels are known."""
         if table.shape != shape:
             self._refuse(f"{shape[0]:,} rows x {shape[1]} columns", _shape_of(table))
 
     def check_labels(
         self, cells: pd.DataFrame, counts: Mapping[str, int], what: str = "meaningful"
     ) -> None:
-        """Refuse a file whose meaningful or lost cells are not where they are known to be."""
+        """Raise an error if the number of meaningful or lost cells of a column is not as known."""
         found = {str(name): int(n) for name, n in cells.sum().items() if n}
         if found != dict(counts):
             wrong = sorted(

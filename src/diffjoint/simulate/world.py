@@ -1,4 +1,4 @@
-"""A world: a table with missing cells, and the truth about each of them."""
+"""Define a world: a table with missing cells, and the truth about each of them."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -19,20 +19,20 @@ class World:
     name : str
     seed : int
     truth : DataFrame
-        The true table on the augmented domain: NA where there is nothing to fill in. Real tables
-        come with lost cells of their own; what was there is NA as well, see ``known``.
+        True table, with NA where there is nothing to fill in. Cells that a real table came without
+        are NA as well; see ``known``.
     meaningful : bool DataFrame
-        Where there is nothing to fill in.
+        Meaningful cells, in which there is nothing to fill in.
     lost : bool DataFrame
-        Cells that the observation process took.
+        Lost cells. A meaningful cell can be lost too; it stays meaningful.
     mm_columns : list of str
-        Columns that can be meaningfully missing.
+        Columns with meaningful cells.
     column_kinds : dict
         Kind of each column.
     is_train : bool array
-        Which rows are for fitting; the others are for testing.
+        Rows for fitting; the others are for testing.
     mechanism : Mechanism or None
-        How cells got lost, where that is known.
+        How cells got lost, if that is known.
     """
 
     name: str
@@ -47,27 +47,27 @@ class World:
 
     @property
     def observed_table(self) -> pd.DataFrame:
-        """What is seen of the truth: meaningful and lost cells look alike."""
+        """Table that an imputer gets to see: meaningful and lost cells are both missing."""
         return self.truth.mask(self.lost)
 
     @property
     def known(self) -> pd.DataFrame:
-        """Cells whose true state is known: all but those that a real table came without."""
+        """Cells whose true state is known: all except those that a real table came without."""
         return self.truth.notna() | self.meaningful
 
     @property
     def kind_known(self) -> pd.DataFrame:
-        """Cells known to be observed, meaningful or lost; others are missing and not scored."""
+        """Cells known to be observed, meaningful or lost; others are missing, and not scored."""
         return self.truth.notna() | self.meaningful | self.lost
 
     @property
     def train(self) -> "World":
-        """The rows for fitting, as a world of their own."""
+        """Rows for fitting, as a world."""
         return self._rows(self.is_train)
 
     @property
     def test(self) -> "World":
-        """The rows for testing, as a world of their own."""
+        """Rows for testing, as a world."""
         return self._rows(~self.is_train)
 
     def _rows(self, chosen: NDArray[np.bool_]) -> "World":
@@ -85,22 +85,18 @@ def lose_cells(
     *,
     spare: tuple[str, ...] = (),
 ) -> World:
-    """The world after an observation process has been over it.
+    """Lose cells of a world by a mechanism, which is the same for train and test rows.
 
     Parameters
     ----------
     world : World
     name : str or None
-        One of ``MECHANISM_NAMES``; None: nothing more is lost.
+        One of ``MECHANISM_NAMES``, or None to lose no cells.
     loss_rate : float
         Share of the cells to lose, over the columns that are not spared.
     rng : Generator
     spare : tuple of str
-        Columns that are never lost and drive nothing, such as ids.
-
-    Notes
-    -----
-    The mechanism is drawn once and is the same for train and test rows.
+        Columns that are never lost and drive no losses, such as ids.
     """
     if name is None:
         return world
@@ -113,15 +109,15 @@ def lose_cells(
 
 
 def nothing_lost(truth: pd.DataFrame) -> pd.DataFrame:
-    """A mask of the table's shape that loses no cell."""
+    """Return a mask of the table's shape that is False everywhere."""
     return pd.DataFrame(False, index=truth.index, columns=truth.columns)
 
 
 def split_rows(n_rows: int, n_train: int) -> NDArray[np.bool_]:
-    """The first ``n_train`` rows for fitting: rows of a simulated world have no order."""
+    """Take the first ``n_train`` rows for fitting: rows of a simulated world have no order."""
     return np.arange(n_rows) < n_train
 
 
 def shuffled_split(n_rows: int, n_train: int, rng: np.random.Generator) -> NDArray[np.bool_]:
-    """Any ``n_train`` rows for fitting: rows of a real table may have an order."""
+    """Draw ``n_train`` rows for fitting: rows of a real table may have an order."""
     return rng.permutation(split_rows(n_rows, n_train))

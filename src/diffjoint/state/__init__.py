@@ -1,15 +1,14 @@
-"""The state of a table's cells, what is known of them, and the space the model sees them in."""
+"""Represent what is known of a table's cells, and the space that the diffusion model sees."""
 
-from diffjoint.state.joint import (
-    Draws,
-    JointSpace,
-    JointState,
-    Masks,
-    one_mask,
+from diffjoint.state.joint import Draws, JointSpace, JointState, Masks, one_mask
+from diffjoint.state.keys import (
+    canonical_order,
+    content_keys,
+    keyed_uniform,
+    number_repeats,
+    row_keys,
 )
-from diffjoint.state.observation import (
-    Observation,
-)
+from diffjoint.state.observation import Observation
 
 __all__ = [
     "Draws",
@@ -17,5 +16,10 @@ __all__ = [
     "JointState",
     "Masks",
     "Observation",
+    "canonical_order",
+    "content_keys",
+    "keyed_uniform",
+    "number_repeats",
     "one_mask",
+    "row_keys",
 ]

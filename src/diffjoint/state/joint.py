@@ -1,4 +1,4 @@
-"""The joint state s = (x, c), its draws, and the space the model sees it in."""
+"""Represent the joint state s = (x, c), its draws, and its encoding for the diffusion model."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,19 +11,19 @@ from diffjoint.state.observation import Observation
 from diffjoint.table import Schema, coordinates, decode, encode
 
 Masks = Callable[[NDArray[np.intp]], Mask]
-"""Masks of some rows, shape (n_draws, n_rows, n_columns), or (1, ...) if all draws share one."""
+"""Returns masks of some rows, shape (n_draws, n_rows, n_columns); (1, ...) if draws share one."""
 
 
 @dataclass(frozen=True)
 class JointState:
-    """Every modelled cell's value, and whether the cell is meaningful.
+    """Value of every modelled cell, and whether the cell is meaningful.
 
     Attributes
     ----------
     values : array of shape (n_rows, n_columns)
-        Coded values; complete, meaningful cells included.
+        Coded values of all cells; meaningful ones have one, too.
     meaningful : bool array of the same shape
-        True: there is nothing to fill in.
+        True where NA is to be kept.
     """
 
     values: Values
@@ -37,7 +37,7 @@ class Draws:
     Attributes
     ----------
     rows : array of shape (n_rows,)
-        Which rows of the table these are.
+        Positions of these rows in the table.
     values : array of shape (n_draws, n_rows, n_columns)
     meaningful : bool array of the same shape
     """
@@ -49,18 +49,18 @@ class Draws:
 
 @dataclass(frozen=True)
 class JointSpace:
-    """Model space of the joint state: encoded values, then one 0/1 coordinate per mm column.
+    """Model space of the joint state: encoded values, then a 0/1 coordinate per searched column.
 
     Attributes
     ----------
     schema : Schema
     mm : tuple of int
-        The searched columns, as positions among the modelled ones.
+        Positions of the searched columns among the modelled ones.
     number_scale : float
-        Standard deviation of encoded numbers; by rank, of those that all differ.
+        Standard deviation of encoded numbers (by rank: if no two of them are equal).
     by_rank : bool
-        Whether numbers are encoded by rank, so that draws have each column's shape; the paper
-        scales them.
+        Whether numbers are encoded by rank, so that draws have each column's distribution; the
+        paper scales them.
     """
 
     schema: Schema
@@ -69,27 +69,27 @@ class JointSpace:
     by_rank: bool = False
 
     @property
-    def kept(self) -> tuple[int, ...]:
-        """Columns that can have meaningful cells: those searched, and checkboxes."""
+    def can_be_meaningful(self) -> tuple[int, ...]:
+        """Positions of columns that can have meaningful cells: searched columns and checkboxes."""
         return tuple(sorted({*self.mm, *np.flatnonzero(self.schema.checkboxes).tolist()}))
 
     @property
     def n_columns(self) -> int:
-        """Modelled columns."""
+        """Number of modelled columns."""
         return len(self.schema.modelled)
 
     @property
     def n_coordinates(self) -> int:
-        """Coordinates of one joint vector."""
+        """Number of coordinates of one joint vector."""
         return sum(column.width for column in self.schema.modelled) + len(self.mm)
 
     def encode(self, state: JointState) -> NDArray[np.float32]:
-        """Joint vectors of a state, shape (n_rows, n_coordinates)."""
+        """Return the joint vectors of a state, shape (n_rows, n_coordinates)."""
         encoded = encode(state.values, self.schema, self.number_scale, by_rank=self.by_rank)
         return np.hstack([encoded, state.meaningful[:, self.mm].astype(np.float32)])
 
     def decode(self, vectors: NDArray[np.float32]) -> JointState:
-        """The state that joint vectors stand for; any leading axes."""
+        """Return the state of joint vectors; leading axes are kept."""
         n_values = self.n_coordinates - len(self.mm)
         encoded = vectors[..., :n_values]
         values = decode(encoded, self.schema, self.number_scale, by_rank=self.by_rank)
@@ -98,11 +98,17 @@ class JointSpace:
         return JointState(values, meaningful)
 
     def known(self, observation: Observation, *, mask_too: bool = False) -> Mask:
-        """Which coordinates are known: those of observed values and of settled masks."""
+        """Return which coordinates are known: of observed values, and of cells not candidates.
+
+        Parameters
+        ----------
+        mask_too : bool
+            Whether all coordinates of the mask are known.
+        """
         values = coordinates(observation.observed, self.schema)
         return np.hstack([values, ~observation.candidates[:, self.mm] | mask_too])
 
 
 def one_mask(meaningful: Mask) -> Masks:
-    """A table's mask, as one that all draws share."""
+    """Return masks that are the same for all draws."""
     return lambda rows: meaningful[None, rows]

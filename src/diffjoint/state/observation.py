@@ -1,4 +1,4 @@
-"""What is known of a table before anything is inferred."""
+"""Represent what is known of a table before anything is inferred."""
 
 from dataclasses import dataclass, field
 
@@ -15,16 +15,16 @@ class Observation:
     Attributes
     ----------
     values : array of shape (n_rows, n_columns)
-        Coded values; NaN where the model has no value to go by.
+        Coded values; NaN where unknown.
     candidates : bool array of the same shape
-        Missing cells of the searched columns: those that may be meaningful, or not.
+        Missing cells of the searched columns that may be meaningful or lost.
     keys : int array of shape (n_rows,)
-        The rows' keys to their noise.
+        Keys that the noise of each row is made from.
     known_meaningful : bool array of the values' shape
-        Missing cells that are meaningful for certain. Missing cells that are neither this nor
-        candidates were lost for certain.
+        Missing cells that are known to be meaningful. Missing cells that are neither these nor
+        candidates are known to be lost.
     labelled : bool array of the values' shape
-        Those of certain kind that the user has labelled one by one.
+        Known cells that the user has labelled cell by cell.
     """
 
     values: Values
@@ -45,13 +45,13 @@ class Observation:
 
     @property
     def known(self) -> Values:
-        """What is certain of the mask: 1 meaningful, 0 not meaningful, NaN for candidates."""
+        """What is known of the mask: 1 meaningful, 0 not meaningful, NaN for candidates."""
         known: Values = self.known_meaningful.astype(np.float16)
         known[self.candidates] = np.nan
         return known
 
     def take(self, rows: NDArray[np.intp]) -> "Observation":
-        """Some rows, or all in another order."""
+        """Return some rows, or all rows in another order."""
         return Observation(
             self.values[rows],
             self.candidates[rows],

@@ -1,8 +1,15 @@
-"""Tables at the door: kinds, coding, model space, and dtypes back as they came. No torch."""
+"""Open tables, infer what their columns are, convert to model space and back. No torch."""
 
 from diffjoint.table.bounds import number_for, with_bounds
-from diffjoint.table.decode import decode, fill_column, fill_constant, on_grid
-from diffjoint.table.encode import code_table, coordinates, encode
+from diffjoint.table.decode import (
+    decode,
+    fill_column,
+    fill_constant,
+    from_standard_units,
+    on_grid,
+)
+from diffjoint.table.dummies import dummy_levels, from_dummies, to_dummies
+from diffjoint.table.encode import code_table, coordinates, encode, to_standard_units
 from diffjoint.table.frame import (
     Table,
     cells_of,
@@ -20,9 +27,9 @@ from diffjoint.table.frame import (
 from diffjoint.table.pass_through import (
     check_observed,
     check_unticked,
-    doubts_on_carried,
-    doubts_on_kept,
+    pass_through_doubts,
     scarce_columns,
+    unjudged_doubts,
 )
 from diffjoint.table.ranks import from_scores, to_scores
 from diffjoint.table.schema import (
@@ -31,13 +38,13 @@ from diffjoint.table.schema import (
     NOT_TICKED,
     TICKED,
     UNTICKED,
-    Checkboxes,
     Column,
     Kind,
     Schema,
     infer_kind,
     infer_schema,
 )
+from diffjoint.table.text import is_number_text
 
 __all__ = [
     "FEWEST_OBSERVED",
@@ -45,7 +52,6 @@ __all__ = [
     "NOT_TICKED",
     "TICKED",
     "UNTICKED",
-    "Checkboxes",
     "Column",
     "Kind",
     "Schema",
@@ -57,15 +63,17 @@ __all__ = [
     "code_table",
     "coordinates",
     "decode",
-    "doubts_on_carried",
-    "doubts_on_kept",
+    "dummy_levels",
     "encode",
     "fill_column",
     "fill_constant",
+    "from_dummies",
     "from_scores",
+    "from_standard_units",
     "infer_kind",
     "infer_schema",
     "is_date",
+    "is_number_text",
     "iso_microseconds",
     "microseconds",
     "number_for",
@@ -73,8 +81,12 @@ __all__ = [
     "objects",
     "on_grid",
     "open_table",
+    "pass_through_doubts",
     "scarce_columns",
+    "to_dummies",
     "to_scores",
+    "to_standard_units",
+    "unjudged_doubts",
     "with_bounds",
     "with_cells",
     "with_microseconds",

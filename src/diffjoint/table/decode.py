@@ -1,4 +1,4 @@
-"""From model space back to coded values, and from there into the table's own dtypes."""
+"""Decode model space to coded values, and write coded values in the table's own dtypes."""
 
 from typing import Any
 
@@ -14,10 +14,10 @@ from diffjoint.table.schema import Column, Kind, Schema
 def decode(
     encoded: NDArray[np.float32], schema: Schema, number_scale: float, *, by_rank: bool = False
 ) -> NDArray[np.float64]:
-    """Coded values of vectors in model space; any leading axes.
+    """Decode vectors in model space to coded values; leading axes are kept.
 
-    Numbers are unscaled, or taken by their rank, and put on their grid; of a one-hot block the
-    largest coordinate wins.
+    Numbers are scaled back, or looked up by rank, and put on their column's grid; a one-hot block
+    becomes the level of its largest coordinate.
     """
     values = np.zeros((*encoded.shape[:-1], len(schema.modelled)))
     start = 0
@@ -31,15 +31,21 @@ def decode(
             if by_rank:
                 raw = from_scores(scaled, column.quantiles)
             else:
-                raw = scaled * column.scale + column.mean
+                raw = from_standard_units(scaled, column)
             values[..., j] = on_grid(raw, column)
     return values
 
 
-def on_grid(values: NDArray[np.float64], column: Column) -> NDArray[np.float64]:
-    """Numbers a column can hold: integers and dates on their step, in the observed range.
+def from_standard_units(values: NDArray[np.float64], column: Column) -> NDArray[np.float64]:
+    """Convert standard deviations from a column's mean to its numbers."""
+    return values * column.scale + column.mean
 
-    Bounds that the user set hold for all numbers, in place of that range.
+
+def on_grid(values: NDArray[np.float64], column: Column) -> NDArray[np.float64]:
+    """Round and clip numbers to those that a column can hold.
+
+    Integers and dates are rounded to their step and clipped to the observed range, or to the
+    user's bounds; continuous numbers are clipped to the user's bounds alone.
     """
     if column.kind is Kind.CONTINUOUS:
         if (column.lowest, column.highest) == (None, None):
@@ -55,10 +61,10 @@ def fill_column(
     rows: NDArray[np.intp],
     codes: NDArray[np.float64],
 ) -> nw.Series[Any]:
-    """A column with coded values put into ``rows``, in the dtype it came in.
+    """Return a column with coded values put into ``rows``, in its own dtype.
 
-    A column without a single observed cell may have come in a dtype that cannot hold its
-    values, such as text for numbers; it gets one that can.
+    The dtype of a column without an observed cell may not be able to hold its values, such as text
+    for numbers; then the column gets one that can.
     """
     series = _holding(series, column, rows)
     if column.kind is Kind.DATETIME:
@@ -69,7 +75,7 @@ def fill_column(
 def fill_constant(
     series: nw.Series[Any], column: Column, rows: NDArray[np.intp], constant: Any
 ) -> nw.Series[Any]:
-    """A column with one value put into ``rows``: a coded number, or a level, seen or not."""
+    """Return a column with one value put into ``rows``: a coded number, or any level."""
     if not column.is_categorical:
         return fill_column(series, column, rows, np.full(len(rows), constant, dtype=np.float64))
     series = _holding(series, column, rows)
@@ -78,14 +84,14 @@ def fill_constant(
 
 
 def _holding(series: nw.Series[Any], column: Column, rows: NDArray[np.intp]) -> nw.Series[Any]:
-    """The column as it is, or an empty one in a dtype that can hold its values."""
+    """Return the column unchanged, or all-missing in a dtype that can hold its values."""
     if len(rows) and missing_cells(series).all() and not _can_hold(series, column):
         return empty_like(series, column.levels, of_dates=column.kind is Kind.DATETIME)
     return series
 
 
 def _cells(series: nw.Series[Any], column: Column, codes: NDArray[np.float64]) -> list[Any]:
-    """Coded values as what a column's dtype takes."""
+    """Return coded values as Python objects that a column's dtype accepts."""
     if column.is_categorical:
         levels = [column.levels[int(code)] for code in codes]
         as_number = series.dtype.is_numeric()

@@ -1,8 +1,8 @@
-"""From the table to coded values, and from coded values to model space.
+"""Code a table as numbers, and encode coded values in model space.
 
 Coded values are one float per modelled cell: the number itself, microseconds since 1970, or the
-position of a level; NaN where missing. An empty cell of a checkbox has a code of its own. Model
-space has a coordinate per number, scaled or by rank, and a one-hot block per category.
+position of a level; NaN where missing. A missing cell of a checkbox has a code of its own. Model
+space has one coordinate per number, scaled or by rank, and a one-hot block per category.
 """
 
 from typing import Any
@@ -12,19 +12,23 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from diffjoint.errors import InputError
+from diffjoint.errors import InputError, option
 from diffjoint.table.frame import Table, missing_cells, objects
 from diffjoint.table.ranks import to_scores
 from diffjoint.table.schema import NOT_TICKED, TICKED, Column, Schema, column_numbers
 
 
 def code_table(table: Table, schema: Schema, unseen: str) -> NDArray[np.float64]:
-    """Coded values of the modelled columns, shape (n_rows, n_modelled).
+    """Code the modelled columns of a table.
 
     Parameters
     ----------
     unseen : {"error", "missing", "keep"}
-        Refuse a level that the schema does not have, or leave it out: NaN.
+        What to do about a level that the schema does not have: raise, or code it as NaN.
+
+    Returns
+    -------
+    array of shape (n_rows, n_modelled)
     """
     positions = schema.modelled_positions
     values = np.empty((table.n_rows, len(positions)))
@@ -36,14 +40,14 @@ def code_table(table: Table, schema: Schema, unseen: str) -> NDArray[np.float64]
 def encode(
     values: NDArray[np.float64], schema: Schema, number_scale: float, *, by_rank: bool = False
 ) -> NDArray[np.float32]:
-    """Coded values in model space; missing cells are zeros.
+    """Encode coded values in model space; missing cells become zeros.
 
     Parameters
     ----------
     number_scale : float
-        Standard deviation that encoded numbers get, EDM's sigma_data.
+        Standard deviation of encoded numbers: EDM's sigma_data.
     by_rank : bool
-        Encode numbers by their rank, see :mod:`diffjoint.table.ranks`; they are scaled if not.
+        Whether to encode numbers by rank, see :mod:`diffjoint.table.ranks`, or to scale them.
     """
     blocks = []
     for column, codes in zip(schema.modelled, values.T, strict=True):
@@ -53,14 +57,19 @@ def encode(
             if by_rank:
                 scaled = to_scores(codes, column.quantiles)
             else:
-                scaled = (codes - column.mean) / (column.scale or 1.0)
+                scaled = to_standard_units(codes, column)
             encoded = np.nan_to_num(scaled * number_scale, nan=0.0)
             blocks.append(encoded.astype(np.float32)[:, None])
     return np.hstack(blocks) if blocks else np.empty((len(values), 0), np.float32)
 
 
+def to_standard_units(values: NDArray[np.float64], column: Column) -> NDArray[np.float64]:
+    """Convert numbers of a column to standard deviations from its mean."""
+    return (values - column.mean) / (column.scale or 1.0)
+
+
 def coordinates(cells: NDArray[np.bool_], schema: Schema) -> NDArray[np.bool_]:
-    """A flag per coordinate from a flag per cell: one-hot blocks share their cell's flag."""
+    """Repeat a flag per cell for each coordinate: one-hot blocks share their cell's flag."""
     return np.repeat(cells, [column.width for column in schema.modelled], axis=1)
 
 
@@ -87,8 +96,9 @@ def _level_codes(series: nw.Series[Any], column: Column, unseen: str) -> NDArray
         level = cells[int(np.flatnonzero(strangers)[0])]
         raise InputError(
             f"Column '{column.name}' holds {level!r}, a level not seen in fit "
-            f"({column.in_words()}). Fit on rows that have it, or set unseen to 'missing' (such "
-            "cells are imputed) or 'keep' (they are left as they are)."
+            f"({column.in_words()}). Fit on rows that have it, or set {option('unseen')} to "
+            "'missing' (such cells are imputed) or 'keep' (they are left as they are).",
+            parameter="unseen",
         )
     codes[codes < 0] = np.nan
     return codes

@@ -1,4 +1,4 @@
-"""The door: pandas, polars and plain arrays come in here and go out as they came."""
+"""Open pandas, polars and Arrow tables and NumPy arrays, and give them back in their own type."""
 
 import difflib
 import json
@@ -17,7 +17,7 @@ from narwhals.dependencies import is_into_dataframe
 from numpy.typing import NDArray
 from sklearn.utils import check_array
 
-from diffjoint.errors import InputError
+from diffjoint.errors import InputError, option
 
 MICROSECONDS_PER_DAY = 86_400_000_000
 _GRIDS: dict[float, tuple[str, str]] = {
@@ -26,22 +26,22 @@ _GRIDS: dict[float, tuple[str, str]] = {
     60_000_000: ("1m", "min"),
     1_000_000: ("1s", "s"),
 }
-"""Steps in microseconds, as narwhals and as pandas name them."""
+"""Steps in microseconds, with the names that narwhals and pandas have for them."""
 DATE_STEPS = tuple(_GRIDS)
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table at the door: its columns by position, and how to give it back.
+    """An opened table: its columns by position, and the type to give back.
 
     Attributes
     ----------
     frame : narwhals.DataFrame
         The columns, named ``names``.
     columns : pandas.Index
-        The column labels as the user has them; positions for an array.
+        The column labels of the user's table; positions for an array.
     array_dtype : numpy.dtype or None
-        The dtype of the array it came as and goes back as; None for a frame.
+        The dtype of the user's array; None if the table is a data frame.
     """
 
     frame: nw.DataFrame[Any]
@@ -50,7 +50,7 @@ class Table:
 
     @property
     def is_array(self) -> bool:
-        """Whether it came as an array."""
+        """Whether the user's table is an array."""
         return self.array_dtype is not None
 
     @property
@@ -60,7 +60,7 @@ class Table:
 
     @property
     def labels(self) -> list[Hashable]:
-        """Column labels as the user has them."""
+        """Column labels of the user's table."""
         return list(self.columns)
 
     @property
@@ -74,38 +74,45 @@ class Table:
         return len(self.columns)
 
     def column(self, position: int) -> nw.Series[Any]:
-        """The column at a position."""
+        """Return the column at a position."""
         return self.frame.get_column(self.names[position])
 
     def missing(self, position: int) -> NDArray[np.bool_]:
-        """Which cells of a column are empty: null, None, NA, NaT or NaN."""
+        """Return which cells of a column are missing: null, None, NA, NaT or NaN."""
         return missing_cells(self.column(position))
 
     def position(self, label: Hashable) -> int | None:
-        """Where a label stands, or None."""
+        """Return the position of a label, or None if no column has it."""
         if label in self.labels:
             return self.labels.index(label)
         return self.names.index(label) if label in self.names else None
 
-    def require(self, label: Hashable, option: str) -> int:
-        """Where a label stands; an error that names the option it came in if nowhere."""
+    def require(self, label: Hashable, parameter: str) -> int:
+        """Return the position of a label; raise if no column has it.
+
+        Parameters
+        ----------
+        parameter : str
+            The parameter that holds the label, for the error message.
+        """
         position = self.position(label)
         if position is None:
             close = difflib.get_close_matches(str(label), self.names, n=1)
-            hint = f"Did you mean {close[0]!r}?" if close else "Pass names from X.columns."
+            hint = f"Did you mean {close[0]!r}?" if close else "Take names from its header."
             raise InputError(
-                f"{option} names {label!r}, which is not a column of X ({_listed(self.names)}). "
-                f"{hint}"
+                f"{option(parameter)} names {label!r}, which is not a column of the table "
+                f"({_listed(self.names)}). {hint}",
+                parameter=parameter,
             )
         return position
 
-    def rebuilt(self, columns: dict[int, nw.Series[Any]]) -> Any:
-        """The table as it came, with some columns put in the place of the old ones."""
+    def replace_columns(self, columns: dict[int, nw.Series[Any]]) -> Any:
+        """Return the user's table with new columns at some positions."""
         new = [columns[i].alias(self.names[i]) for i in columns]
         return self._outside(self.frame.with_columns(*new) if new else self.frame)
 
-    def like(self, cells: NDArray[Any], names: Sequence[str] | None = None) -> Any:
-        """Other cells in this table's container, with its index; its columns unless named."""
+    def wrap(self, cells: NDArray[Any], names: Sequence[str] | None = None) -> Any:
+        """Return cells in this table's type, with its index and, unless named, its columns."""
         if self.is_array:
             return cells
         keys = self.names if names is None else list(names)
@@ -115,8 +122,8 @@ class Table:
         columns = {key: cells[:, i] for i, key in enumerate(keys)}
         return nw.from_dict(columns, backend=self.frame.implementation).to_native()
 
-    def beside(self, native: Any, extra: Any) -> Any:
-        """Columns of ``extra`` to the right of those of ``native``."""
+    def append_columns(self, native: Any, extra: Any) -> Any:
+        """Return the columns of ``native``, followed by those of ``extra``."""
         if self.is_array:
             return np.column_stack([native, extra])
         if self.frame.implementation.is_pandas_like():
@@ -134,7 +141,7 @@ class Table:
 
 
 def open_table(X: Any) -> Table:
-    """Take in a pandas or polars table, or a two-dimensional array.
+    """Open a pandas, polars or Arrow table, or a two-dimensional array.
 
     Examples
     --------
@@ -146,7 +153,8 @@ def open_table(X: Any) -> Table:
     if isinstance(X, pd.DataFrame):
         names = [str(label) for label in X.columns]
         _check_distinct(names)
-        return Table(nw.from_native(X.set_axis(names, axis=1), eager_only=True), X.columns)
+        named = _in_usable_types(X.set_axis(names, axis=1))
+        return Table(nw.from_native(named, eager_only=True), X.columns)
     if isinstance(X, pa.Table):
         _check_distinct(X.column_names)
     if is_into_dataframe(X):
@@ -157,11 +165,13 @@ def open_table(X: Any) -> Table:
     return _open_array(check_array(X, dtype=None, ensure_all_finite=False, input_name="X"))
 
 
-def check_mapping(option: str, given: Any, to_what: str, example: str) -> None:
-    """Raise unless what an option says by column is a mapping."""
+def check_mapping(parameter: str, given: Any, to_what: str, example: str) -> None:
+    """Raise unless a parameter that is given by column is a mapping."""
     if not isinstance(given, Mapping):
         raise InputError(
-            f"{option} must map columns to {to_what}; got {given!r}. Pass a dict such as {example}."
+            f"{option(parameter)} must map columns to {to_what}; got {given!r}. Pass a dict such "
+            f"as {example}.",
+            parameter=parameter,
         )
 
 
@@ -171,14 +181,27 @@ def _open_array(array: NDArray[Any]) -> Table:
             f"An array must hold numbers, text or objects; got {array.dtype}. Pass a DataFrame."
         )
     modelled_as = {"U": object, "S": object}.get(array.dtype.kind, array.dtype)
-    held = array.astype(np.float32 if array.dtype == np.float16 else modelled_as)
+    in_order = getattr(modelled_as, "newbyteorder", lambda order: modelled_as)("=")
+    held = array.astype(np.float32 if array.dtype == np.float16 else in_order)
     names = [f"x{i}" for i in range(array.shape[1])]
     frame = nw.from_native(pd.DataFrame(held, columns=names), eager_only=True)
     return Table(frame, pd.RangeIndex(array.shape[1]), array.dtype)
 
 
+def _in_usable_types(frame: pd.DataFrame) -> pd.DataFrame:
+    """A frame of usable numbers: in this machine's byte order, and no Arrow float16."""
+    swapped: dict[Any, Any] = {
+        name: dtype.newbyteorder("=")
+        for name, dtype in frame.dtypes.items()
+        if isinstance(dtype, np.dtype) and not dtype.isnative
+    }
+    half, single = pd.ArrowDtype(pa.float16()), pd.ArrowDtype(pa.float32())
+    swapped |= {name: single for name, dtype in frame.dtypes.items() if dtype == half}
+    return frame.astype(swapped) if swapped else frame
+
+
 def missing_cells(series: nw.Series[Any]) -> NDArray[np.bool_]:
-    """Which cells of a series are empty; NaN counts wherever it can occur."""
+    """Return which cells of a series are missing; NaN counts in any dtype that can hold it."""
     missing = series.is_null()
     if series.dtype.is_float():
         missing = missing | series.is_nan().fill_null(True)
@@ -186,7 +209,7 @@ def missing_cells(series: nw.Series[Any]) -> NDArray[np.bool_]:
 
 
 def numbers(series: nw.Series[Any]) -> NDArray[np.float64]:
-    """A numeric column as floats, NaN where missing; TypeError if it is not numeric."""
+    """Return a numeric column as floats, NaN where missing; raise TypeError for other columns."""
     if series.dtype == nw.Object:
         cells = objects(series)
         return np.array([np.nan if cell is None else _number(cell) for cell in cells])
@@ -195,22 +218,24 @@ def numbers(series: nw.Series[Any]) -> NDArray[np.float64]:
     observed = ~missing_cells(series)
     result = np.full(len(series), np.nan)
     if observed.any():
-        result[observed] = series.filter(observed.tolist()).to_numpy()
+        there = series.filter(observed.tolist())
+        is_too_wide = series.dtype in (nw.Int128, nw.UInt128)
+        result[observed] = (there.cast(nw.Float64) if is_too_wide else there).to_numpy()
     return result
 
 
 def is_date(series: nw.Series[Any]) -> bool:
-    """Whether a column holds dates or datetimes."""
+    """Return whether a column holds dates or datetimes."""
     return series.dtype in (nw.Datetime, nw.Date) or _pandas_zone(series) is not None
 
 
 def microseconds(series: nw.Series[Any], *, on_the_wall: bool = False) -> NDArray[np.float64]:
-    """A date or datetime column as microseconds since 1970, which floats hold exactly.
+    """Return a date or datetime column as microseconds since 1970, which floats hold exactly.
 
     Parameters
     ----------
     on_the_wall : bool
-        Where there is a time zone: by the clock on the wall there, not by UTC.
+        Whether to count in the local time of the column's time zone rather than in UTC.
     """
     observed = ~missing_cells(series)
     result = np.full(len(series), np.nan)
@@ -229,7 +254,9 @@ def microseconds(series: nw.Series[Any], *, on_the_wall: bool = False) -> NDArra
 
 
 def iso_microseconds(text: str) -> float | None:
-    """Microseconds since 1970 of a date or time in ISO form; UTC unless it says otherwise.
+    """Return the microseconds since 1970 of an ISO date or time, or None for other text.
+
+    Text without a time zone is taken as UTC.
 
     Examples
     --------
@@ -245,35 +272,47 @@ def iso_microseconds(text: str) -> float | None:
 
 
 def _pandas_zone(series: nw.Series[Any]) -> Any:
-    """The time zone of a pandas column, which narwhals does not always recognise."""
+    """Return the time zone of a pandas column, which narwhals does not always recognise."""
     dtype = getattr(series.to_native(), "dtype", None)
     return dtype.tz if isinstance(dtype, pd.DatetimeTZDtype) else None
 
 
 def objects(series: nw.Series[Any]) -> list[Any]:
-    """A column as Python objects, None where missing."""
+    """Return a column as Python objects, None where missing."""
     missing = missing_cells(series)
     return [None if gone else value for value, gone in zip(series.to_list(), missing, strict=True)]
 
 
 def cells_of(series: nw.Series[Any], rows: NDArray[np.intp]) -> list[Any]:
-    """Some cells of a column as Python objects, None where missing."""
+    """Return the cells of some rows as Python objects, None where missing."""
     return objects(series[rows.tolist()])
 
 
 def with_cells(
     series: nw.Series[Any], rows: NDArray[np.intp], cells: Sequence[Any]
 ) -> nw.Series[Any]:
-    """A column with some cells set; its dtype, index and other cells stay as they are."""
+    """Return a column with some cells set; its dtype, index and other cells stay the same."""
     if len(rows) == 0:
         return series
     if series.implementation.is_pyarrow():
         return _with_arrow_cells(series, rows, cells)
-    return _admitting(series, cells).scatter(rows.tolist(), list(cells))
+    native = series.to_native()
+    if getattr(native, "dtype", None) == np.float16:
+        filled = native.copy()
+        filled.iloc[rows] = np.asarray(cells, dtype=np.float16)
+        return nw.from_native(filled, series_only=True)
+    try:
+        return _admitting(series, cells).scatter(rows.tolist(), list(cells))
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"Column {series.name!r} holds {error.object!r}, half of a character (a lone "
+            "surrogate), which cannot be filled in as text. Replace such text, for example by "
+            "X[column].str.encode('utf-8', 'replace').str.decode('utf-8')."
+        ) from error
 
 
 def with_new_types(frame: nw.DataFrame[Any], columns: list[nw.Series[Any]]) -> nw.DataFrame[Any]:
-    """A frame with columns of other dtypes; what Arrow has noted of the old ones is dropped."""
+    """Return a frame with columns of other dtypes, without Arrow's metadata on the old ones."""
     changed = frame.with_columns(*columns)
     native = changed.to_native()
     if not isinstance(native, pa.Table) or not native.schema.pandas_metadata:
@@ -286,7 +325,7 @@ def with_new_types(frame: nw.DataFrame[Any], columns: list[nw.Series[Any]]) -> n
 
 
 def without_cells(series: nw.Series[Any], rows: NDArray[np.intp]) -> nw.Series[Any]:
-    """A column with some cells made empty; its dtype must have a place for empty cells."""
+    """Return a column with some cells set to missing; its dtype must allow missing cells."""
     if not series.implementation.is_pandas_like():
         return with_cells(series, rows, [None] * len(rows))
     gone = np.zeros(len(series), dtype=bool)
@@ -301,12 +340,14 @@ def with_microseconds(
     *,
     step: float,
 ) -> nw.Series[Any]:
-    """A date or datetime column with some cells set, given as microseconds since 1970 (UTC).
+    """Return a date or datetime column with some cells set.
 
     Parameters
     ----------
+    since_epoch : array
+        The new cells in microseconds since 1970, UTC.
     step : float
-        The grid that the column keeps to on the wall clock of its zone; 0 for none.
+        The grid that the column's local times are on, in microseconds; 0 for none.
     """
     if len(rows) == 0:
         return series
@@ -336,7 +377,7 @@ def _with_zoned(
 
 
 def empty_like(series: nw.Series[Any], levels: Sequence[Any], *, of_dates: bool) -> nw.Series[Any]:
-    """An all-missing column whose dtype can hold what is to be filled in.
+    """Return an all-missing column whose dtype can hold the values to be filled in.
 
     Parameters
     ----------
@@ -365,7 +406,10 @@ def empty_like(series: nw.Series[Any], levels: Sequence[Any], *, of_dates: bool)
 def _with_arrow_cells(
     series: nw.Series[Any], rows: NDArray[np.intp], cells: Sequence[Any]
 ) -> nw.Series[Any]:
-    """Arrow sets cells of exactly its own type; dictionaries keep their order."""
+    """Return an Arrow column with some cells set; dictionaries keep their order.
+
+    Arrow replaces cells only by cells of exactly the same type.
+    """
     chosen = np.zeros(len(series), dtype=bool)
     chosen[rows] = True
     column = series.to_native()
@@ -385,7 +429,7 @@ def _with_arrow_cells(
 
 
 def _admitting(series: nw.Series[Any], cells: Sequence[Any]) -> nw.Series[Any]:
-    """A category column whose dtype has a place for ``cells``; others as they are."""
+    """Return a categorical column with ``cells`` among its categories; others unchanged."""
     native = series.to_native()
     if isinstance(getattr(native, "dtype", None), pd.CategoricalDtype):
         new = sorted(set(cells) - {None} - set(native.cat.categories), key=str)
@@ -419,6 +463,6 @@ def _check_distinct(names: list[str]) -> None:
     repeated = sorted({name for name in names if names.count(name) > 1})
     if repeated:
         raise InputError(
-            f"X must have columns with names of their own; {', '.join(map(repr, repeated))} "
-            "occurs more than once. Rename the columns."
+            "The table must have columns with names of their own; "
+            f"{', '.join(map(repr, repeated))} occurs more than once. Rename the columns."
         )

@@ -1,80 +1,84 @@
-"""Columns that are not filled though someone may want them to be: a word on each."""
+"""Find columns that are not filled, and describe them in doubts for the user."""
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from datetime import date
+from numbers import Real
 from typing import Any
 
 import narwhals as nw
 import pandas as pd
 
-from diffjoint.errors import InputError
-from diffjoint.table.frame import Table, objects
+from diffjoint.errors import InputError, option
+from diffjoint.table.frame import Table, is_date, missing_cells, objects
 from diffjoint.table.schema import UNTICKED, Kind, Schema, infer_kind, is_scarce
 
 MOST_NAMED = 10
 
 
 def check_observed(table: Table, named: Mapping[str, Iterable[Hashable]]) -> None:
-    """Raise if a column that an option names has no cell to learn from.
+    """Raise if a column that a parameter names has no observed cell.
 
     Parameters
     ----------
     named : mapping
-        Options, and the labels that each of them names. Labels of no column are not judged here.
+        Labels by the parameter that names them. Labels that no column has are ignored here.
     """
-    for option, labels in named.items():
+    for parameter, labels in named.items():
         for label in labels:
             position = table.position(label)
             if position is not None and table.missing(position).all():
                 raise InputError(
-                    f"{option} names {label!r}, which must have at least one observed cell; all of "
-                    "its cells are missing, so there is nothing to learn from. Leave it out of "
-                    f"{option}: then the column is carried along as it is."
+                    f"{option(parameter)} names {label!r}, which must have at least one observed "
+                    "cell; all of its cells are missing, so there is nothing to learn from. Leave "
+                    f"it out of {option(parameter)}: then the column is carried along as it is.",
+                    parameter=parameter,
                 )
 
 
-def doubts_on_carried(
+def pass_through_doubts(
     table: Table, schema: Schema, column_kinds: Mapping[Hashable, str] | None = None
 ) -> tuple[str, ...]:
-    """A word on columns that no one asked to carry along: without a value, or of dates as objects.
+    """Return doubts about columns that are passed through without being asked to be.
+
+    They have no observed cell, hold dates as Python objects, or have a dtype that cannot be filled.
 
     Examples
     --------
     >>> from diffjoint.table import infer_schema, open_table
     >>> table = open_table(pd.DataFrame({"age": [31, 40], "born": [date(1993, 5, 1), None]}))
-    >>> doubts_on_carried(table, infer_schema(table))[0].split(". ")[0]
+    >>> pass_through_doubts(table, infer_schema(table))[0].split(". ")[0]
     "'born' holds dates as Python objects, so that it is carried along and not filled"
     """
     asked = {table.position(label) for label in column_kinds or {}}
-    carried = [
+    unasked = [
         position
         for position, column in enumerate(schema.columns)
         if column.kind is Kind.PASS_THROUGH and position not in asked
     ]
-    empty = [position for position in carried if table.missing(position).all()]
+    empty = [position for position in unasked if table.missing(position).all()]
     return (
         *_on_empty([table.names[position] for position in empty]),
         *(
             doubt
-            for position in carried
+            for position in unasked
             if position not in empty
             for doubt in _on_dates(table.column(position), table.labels[position])
         ),
     )
 
 
-def doubts_on_kept(
+def unjudged_doubts(
     table: Table, schema: Schema, column_kinds: Mapping[Hashable, str] | None = None
 ) -> tuple[str, ...]:
-    """A word on columns whose empty cells are kept without being judged, though no one asked.
+    """Return doubts about columns whose missing cells are kept without being asked to be.
 
-    They are checkboxes, or have too few observed cells.
+    They were taken for checkboxes, or have too few observed cells.
 
     Examples
     --------
     >>> from diffjoint.table import infer_schema, open_table
     >>> table = open_table(pd.DataFrame({"age": [31, 40], "sprouts": ["served", None]}))
-    >>> doubts_on_kept(table, infer_schema(table))[0].split(": ")[0]
+    >>> unjudged_doubts(table, infer_schema(table))[0].split(": ")[0]
     "'sprouts' holds one value or nothing, as checkboxes do"
     """
     asked = {table.position(label) for label in column_kinds or {}}
@@ -90,12 +94,12 @@ def doubts_on_kept(
 def scarce_columns(
     table: Table, schema: Schema, column_kinds: Mapping[Hashable, str] | None = None
 ) -> dict[Hashable, tuple[int, Kind]]:
-    """Columns that are carried along since too few of their cells are observed.
+    """Find columns that are passed through because too few of their cells are observed.
 
     Returns
     -------
     dict
-        By label how many are, and the kind that the column would have.
+        By label: how many cells are observed, and the kind that the column would have.
     """
     asked = {table.position(label) for label in column_kinds or {}}
     scarce = {}
@@ -110,15 +114,16 @@ def scarce_columns(
 
 
 def check_unticked(table: Table, schema: Schema, named: Mapping[str, Iterable[Hashable]]) -> None:
-    """Raise if an option has something to decide in a column that is said to be a checkbox."""
-    for option in ("mm_columns", "rules"):
-        for label in named.get(option, ()):
+    """Raise if ``mm_columns`` or ``rules`` names a column that is a checkbox by its kind."""
+    for parameter in ("mm_columns", "rules"):
+        for label in named.get(parameter, ()):
             position = table.position(label)
             if position is not None and schema.columns[position].is_checkbox:
                 raise InputError(
-                    f"{option} names {label!r}, of which column_kinds says that it is a checkbox: "
-                    f"an empty cell is {UNTICKED}, and there is nothing to tell apart. Leave it "
-                    "out of one or the other."
+                    f"{option(parameter)} names {label!r}, of which {option('column_kinds')} says "
+                    f"that it is a checkbox: an empty cell is {UNTICKED}, and there is nothing to "
+                    "tell apart. Leave it out of one or the other.",
+                    parameter=parameter,
                 )
 
 
@@ -137,7 +142,7 @@ def _on_checkboxes(labels: list[Hashable]) -> Iterator[str]:
     if not labels:
         return
     one = _kinds({labels[0]: Kind.CATEGORICAL})
-    say = f"{one}, or of all such columns checkboxes='fill'"
+    say = f"{one}, or of all such columns {option('checkboxes', 'fill')}"
     yield (
         f"{_listed(labels)} {'holds' if len(labels) == 1 else 'hold'} one value or nothing, as "
         f"checkboxes do: an empty cell there is taken for {UNTICKED}, is kept as NA, and tells "
@@ -156,15 +161,15 @@ def _on_scarce(scarce: Mapping[Hashable, tuple[int, Kind]]) -> Iterator[str]:
     yield (
         f"{_joined(counts)} {has} too few observed cells to tell lost from meaningful ones, or to "
         f"fill from: {its} empty cells are kept as they are, carried along. To have them filled, "
-        f"say what {holds}: {kinds}; to have them judged name {it} in mm_columns."
+        f"say what {holds}: {kinds}; to have them judged name {it} in {option('mm_columns')}."
     )
 
 
 def _kinds(kinds: Mapping[Hashable, Kind]) -> str:
-    """The option that says what some columns are."""
-    pairs = [f"{label!r}: {str(kind)!r}" for label, kind in kinds.items()]
-    more = ", ..." if len(pairs) > MOST_NAMED else ""
-    return f"column_kinds={{{', '.join(pairs[:MOST_NAMED])}{more}}}"
+    """Return the reference to ``column_kinds`` that declares some columns."""
+    named = {label: str(kind) for label, kind in list(kinds.items())[:MOST_NAMED]}
+    more = " and so on" if len(kinds) > MOST_NAMED else ""
+    return option("column_kinds", named) + more
 
 
 def _listed(labels: Iterable[Hashable]) -> str:
@@ -172,21 +177,44 @@ def _listed(labels: Iterable[Hashable]) -> str:
 
 
 def _joined(texts: list[str]) -> str:
-    """Some texts in a row, and how many more there are."""
+    """Join the first few texts, and count the others."""
     more = len(texts) - MOST_NAMED
     return ", ".join(texts[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _on_dates(series: nw.Series[Any], label: Hashable) -> Iterator[str]:
-    """What to do about dates that pandas holds in a dtype which is not one of datetimes."""
+    """Return a doubt about dates that pandas holds in a dtype other than datetime."""
     if isinstance(getattr(series.to_native(), "dtype", None), pd.PeriodDtype):
         what, how = "periods", f"X[{label!r}].dt.to_timestamp()"
     elif series.dtype == nw.Object and any(isinstance(cell, date) for cell in objects(series)):
         what, how = "dates as Python objects", f"pd.to_datetime(X[{label!r}])"
+    elif missing_cells(series).any() and not _is_readable(series):
+        yield (
+            f"{label!r} is of dtype {_dtype_of(series)}, which cannot be filled, so that it is "
+            "carried along and its missing cells stay. Convert it to numbers or text, or say that "
+            f"this is meant: {option('column_kinds', {label: 'pass-through'})}."
+        )
+        return
     else:
         return
     yield (
         f"{label!r} holds {what}, so that it is carried along and not filled. Convert it first, "
-        f"X[{label!r}] = {how}, or say that this is meant: column_kinds={{{label!r}: "
-        "'pass-through'}."
+        f"X[{label!r}] = {how}, or say that this is meant: "
+        f"{option('column_kinds', {label: 'pass-through'})}."
     )
+
+
+def _is_readable(series: nw.Series[Any]) -> bool:
+    """Return whether a column is of numbers, text or truth values."""
+    dtype = series.dtype
+    if dtype in (nw.Object, nw.Categorical, nw.Enum):
+        return all(cell is None or isinstance(cell, str | bool | Real) for cell in objects(series))
+    is_number = dtype.is_integer() or dtype.is_float()
+    return is_number or dtype in (nw.String, nw.Boolean) or is_date(series)
+
+
+def _dtype_of(series: nw.Series[Any]) -> Any:
+    """Return the dtype of a column as its own library calls it; of categories, that of these."""
+    native = series.to_native()
+    dtype = getattr(native, "dtype", getattr(native, "type", series.dtype))
+    return dtype.categories.dtype if isinstance(dtype, pd.CategoricalDtype) else dtype

@@ -1,7 +1,7 @@
-"""Numbers by their rank, as normal numbers: whatever shape a column has, draws of it keep to it.
+"""Transform numbers to normal scores by rank, so that draws have the distribution of their column.
 
-Skewed numbers and heavy tails become bell-shaped, and a value that many cells share (no income, a
-limit of detection) has a stretch of its own, so that it is drawn again exactly. No draw leaves the
+Skewed numbers and heavy tails become bell-shaped. A value that many cells share (no income, a
+limit of detection) has an interval of scores, so that draws repeat it exactly. No draw leaves the
 observed range.
 """
 
@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 SCORES = np.linspace(-3.5, 3.5, 141)
-"""Normal numbers whose ranks the quantiles of a column are kept for; lowest and highest are its."""
+"""Normal scores at whose ranks the quantiles of a column are kept; the ends are its extremes."""
 
 
 def quantiles_of(observed: NDArray[np.float64]) -> tuple[float, ...]:
-    """The numbers of a column that rank as :data:`SCORES` do among normal ones.
+    """Return the quantiles of a column at the ranks of :data:`SCORES` in a normal distribution.
 
     Examples
     --------
@@ -28,7 +28,7 @@ def quantiles_of(observed: NDArray[np.float64]) -> tuple[float, ...]:
 
 
 def to_scores(values: NDArray[np.float64], quantiles: tuple[float, ...]) -> NDArray[np.float64]:
-    """Normal numbers of the same rank; a value that many share has the middle of its ranks.
+    """Return normal scores of the same rank; a value that many cells share gets its middle rank.
 
     Examples
     --------
@@ -39,14 +39,14 @@ def to_scores(values: NDArray[np.float64], quantiles: tuple[float, ...]) -> NDAr
     distinct, first = np.unique(quantiles, return_index=True)
     last = np.r_[first[1:], len(SCORES)] - 1
     middle = ndtri((ndtr(SCORES[first]) + ndtr(SCORES[last])) / 2)
-    between = np.interp(values, quantiles, SCORES)  # beside a stretch, not inside it
+    between = np.interp(values, quantiles, SCORES)  # for values that are not repeated
     place = np.minimum(np.searchsorted(distinct, values), len(distinct) - 1)
     scores: NDArray[np.float64] = np.where(distinct[place] == values, middle[place], between)
     return scores
 
 
 def from_scores(scores: NDArray[np.float64], quantiles: tuple[float, ...]) -> NDArray[np.float64]:
-    """Numbers of a column that have the rank of normal ones.
+    """Return the numbers of a column that have the rank of normal scores.
 
     Examples
     --------

@@ -1,17 +1,18 @@
-"""What each column is: its kind, its levels, its range."""
+"""Infer and describe the columns of a table: kinds, levels and ranges."""
 
 import math
 import numbers as numeric
 from collections.abc import Collection, Hashable, Mapping
 from dataclasses import asdict, dataclass
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Any
 
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from diffjoint.errors import InputError
+from diffjoint._choices import Checkboxes
+from diffjoint.errors import InputError, option
 from diffjoint.table.frame import (
     DATE_STEPS,
     MICROSECONDS_PER_DAY,
@@ -25,29 +26,27 @@ from diffjoint.table.frame import (
 )
 from diffjoint.table.ranks import quantiles_of
 
-Checkboxes = Literal["keep", "fill"]
-"""What becomes of the empty cells of columns that hold one value or nothing."""
 TICKED, NOT_TICKED = 0.0, 1.0
-"""Codes of a checkbox: its only level, and an empty cell."""
+"""Codes of a checkbox: its only level, and a missing cell."""
 UNTICKED = "not ticked"
-"""What an empty cell of a checkbox is called."""
+"""How messages name a missing cell of a checkbox."""
 FEW_VALUES = 10
 """A numeric column with at most this many distinct values is categorical ..."""
 MIN_REPEATS = 5
-"""... if its values come back at least this often on average."""
+"""... if each occurs at least this often on average."""
 MAX_LEVELS = 200
-"""A text column with more levels than this is passed through."""
+"""A text column with more levels than this is passed through, not modelled."""
 MAX_ID_LEVELS = 20
-"""A column of more values than this, all or most of them seen once, may be an id."""
+"""A column with more distinct values than this, most of which occur once, may be an id."""
 
 MAX_EXACT_INTEGER = 2.0**53
-"""Whole numbers beyond this are not all floats."""
+"""Floats do not hold all whole numbers beyond this."""
 FEWEST_OBSERVED = 20
-"""A column with fewer observed cells than this, and more missing ones, cannot be judged."""
+"""A column with fewer observed cells than this, and more missing ones, is passed through."""
 
 
 class Kind(StrEnum):
-    """What a column is to the model."""
+    """Kind of a column: how it is coded and modelled."""
 
     CONTINUOUS = "continuous"
     INTEGER = "integer"
@@ -59,24 +58,24 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Column:
-    """One column as the model knows it.
+    """Description of one column.
 
     Attributes
     ----------
     name : str
     kind : Kind
     levels : tuple
-        Categorical: the levels seen, in a fixed order. Checkbox: the one value it holds.
+        Categorical: the levels seen in fit, in a fixed order. Checkbox: the one value it holds.
     mean, scale : float
         Numbers: mean and standard deviation of the observed cells.
     low, high : float
         Numbers: observed range.
     quantiles : tuple of float
-        Numbers: what they are by rank, see :mod:`diffjoint.table.ranks`.
+        Numbers: quantiles of the observed cells, see :mod:`diffjoint.table.ranks`.
     step : float
         Numbers: the grid that values lie on; 0 for none.
     lowest, highest : float or None
-        Numbers: limits that the user set for filled values; None: not set.
+        Numbers: bounds that the user set for filled values; None if not set.
     """
 
     name: str
@@ -93,42 +92,42 @@ class Column:
 
     @property
     def is_modelled(self) -> bool:
-        """Whether the model sees the column at all."""
+        """Whether the column is modelled, and not passed through."""
         return self.kind is not Kind.PASS_THROUGH
 
     @property
     def is_categorical(self) -> bool:
-        """Whether the column is one of levels, not a number."""
+        """Whether the column has levels; False for numbers and dates."""
         return self.kind in (Kind.CATEGORICAL, Kind.CHECKBOX)
 
     @property
     def is_checkbox(self) -> bool:
-        """Whether an empty cell says something by itself: not ticked."""
+        """Whether a missing cell has a meaning of its own: not ticked."""
         return self.kind is Kind.CHECKBOX
 
     @property
     def n_codes(self) -> int:
-        """Codes of a column of levels: one for each, and one for a box not ticked; else 0."""
+        """Number of codes: one for each level, and one for a box not ticked; 0 for numbers."""
         return len(self.levels) + self.is_checkbox if self.is_categorical else 0
 
     @property
     def width(self) -> int:
-        """Coordinates in model space."""
+        """Number of coordinates in model space."""
         return self.n_codes if self.is_categorical else 1
 
     @property
     def limits(self) -> tuple[float, float]:
-        """Between which numbers may be filled in: as the user said, or as observed."""
+        """Lowest and highest value that may be filled in: the user's bounds, or as observed."""
         low = self.low if self.lowest is None else self.lowest
         return low, self.high if self.highest is None else self.highest
 
     @property
     def unit(self) -> float:
-        """What one unit is in coded values, to people: a day for dates."""
+        """The unit to report values in, as a coded value: a day for dates, else 1."""
         return float(MICROSECONDS_PER_DAY) if self.kind is Kind.DATETIME else 1.0
 
     def in_words(self) -> str:
-        """Levels or range, briefly."""
+        """Return a short description of the levels or the range."""
         if self.kind is Kind.PASS_THROUGH:
             return "carried along, not modelled"
         if self.is_checkbox:
@@ -144,7 +143,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Schema:
-    """All columns of a table, in order.
+    """Descriptions of all columns of a table, in order.
 
     Examples
     --------
@@ -161,26 +160,26 @@ class Schema:
 
     @property
     def modelled(self) -> tuple[Column, ...]:
-        """The columns the model sees."""
+        """The modelled columns."""
         return tuple(column for column in self.columns if column.is_modelled)
 
     @property
     def modelled_positions(self) -> NDArray[np.intp]:
-        """Where the modelled columns stand in the table."""
+        """Positions of the modelled columns in the table."""
         return np.flatnonzero([column.is_modelled for column in self.columns])
 
     @property
     def n_levels(self) -> NDArray[np.int64]:
-        """Levels of each modelled column; 0 for numbers, 2 for checkboxes."""
+        """Number of levels of each modelled column; 0 for numbers, 2 for checkboxes."""
         return np.array([column.n_codes for column in self.modelled], dtype=np.int64)
 
     @property
     def checkboxes(self) -> NDArray[np.bool_]:
-        """Which of the modelled columns are checkboxes."""
+        """Boolean mask of the modelled columns that are checkboxes."""
         return np.array([column.is_checkbox for column in self.modelled], dtype=bool)
 
     def rows(self) -> list[tuple[str, str, str]]:
-        """Name, kind and values of each column, to print."""
+        """Return name, kind and values of each column, as text."""
         return [(column.name, str(column.kind), column.in_words()) for column in self.columns]
 
     def __str__(self) -> str:
@@ -189,12 +188,12 @@ class Schema:
         return "\n".join(f"{n:<{widths[0]}}  {k:<{widths[1]}}  {v}".rstrip() for n, k, v in lines)
 
     def to_json(self) -> list[dict[str, Any]]:
-        """Plain data that :meth:`from_json` reads back."""
+        """Return the schema as data that JSON can hold."""
         return [asdict(column) for column in self.columns]
 
     @classmethod
     def from_json(cls, columns: list[dict[str, Any]]) -> "Schema":
-        """The schema that :meth:`to_json` wrote."""
+        """Return the schema that :meth:`to_json` wrote."""
         return cls(
             tuple(
                 Column(
@@ -218,17 +217,19 @@ def infer_schema(
     named: Collection[int] = (),
     labelled: Collection[int] = (),
 ) -> Schema:
-    """Kinds inferred from dtypes and values, overridden by ``column_kinds``.
+    """Infer the kinds of columns from their dtypes and values.
 
     Parameters
     ----------
+    column_kinds : mapping, optional
+        Kinds by column label, which override those inferred.
     checkboxes : {"keep", "fill"}
-        Whether columns that hold one value or nothing are checkboxes, or categories.
+        Whether columns that hold one value or nothing are checkboxes or categorical.
     named : collection of int
-        Positions of columns that the user speaks of in another way. They are no checkboxes, and
+        Positions of columns that another parameter names. They are never taken for checkboxes, and
         are modelled however few of their cells are observed.
     labelled : collection of int
-        Positions of columns with cells that the user speaks of; these are modelled too.
+        Positions of columns with labelled cells; these are modelled, too.
 
     Examples
     --------
@@ -255,21 +256,21 @@ def infer_schema(
 
 
 def is_scarce(series: nw.Series[Any], kind: Kind) -> bool:
-    """Whether a column of that kind has too few observed cells to judge or fill the others by."""
+    """Return whether a column has too few observed cells to learn its missing ones from."""
     n_missing = int(missing_cells(series).sum())
     n_observed = len(series) - n_missing
     return kind is not Kind.PASS_THROUGH and n_observed < min(FEWEST_OBSERVED, n_missing)
 
 
 def _is_checkbox(series: nw.Series[Any], kind: Kind) -> bool:
-    """Whether a column holds one value, and nothing in some cells."""
+    """Return whether a column holds a single value, and has missing cells."""
     if kind is not Kind.CATEGORICAL or not missing_cells(series).any():
         return False
     return len({cell for cell in objects(series) if cell is not None}) == 1
 
 
 def infer_kind(series: nw.Series[Any], name: str) -> Kind:
-    """The kind a column most likely has; without a single value, it can only be carried along."""
+    """Return the kind that a column most likely has; pass-through if no cell is observed."""
     dtype = series.dtype
     if missing_cells(series).all():
         return Kind.PASS_THROUGH
@@ -281,6 +282,8 @@ def infer_kind(series: nw.Series[Any], name: str) -> Kind:
         return _kind_of_numbers(column, name) if exact or dtype.is_float() else Kind.PASS_THROUGH
     observed = [value for value in objects(series) if value is not None]
     if dtype in (nw.Boolean, nw.Categorical, nw.Enum):
+        if not all(isinstance(value, str | bool | numeric.Real) for value in observed):
+            return Kind.PASS_THROUGH
         return Kind.CATEGORICAL if len(set(observed)) <= MAX_LEVELS else Kind.PASS_THROUGH
     return (
         _kind_of_objects(observed, name) if dtype in (nw.String, nw.Object) else Kind.PASS_THROUGH
@@ -326,8 +329,9 @@ def _overrides(table: Table, column_kinds: Mapping[Hashable, str]) -> dict[int, 
         position = table.require(label, "column_kinds")
         if kind not in set(Kind):
             raise InputError(
-                f"column_kinds[{label!r}] must be one of {', '.join(map(repr, map(str, Kind)))}; "
-                f"got {kind!r}."
+                f"{option('column_kinds')}[{label!r}] must be one of "
+                f"{', '.join(map(repr, map(str, Kind)))}; got {kind!r}.",
+                parameter="column_kinds",
             )
         overrides[position] = Kind(kind)
     return overrides
@@ -336,7 +340,7 @@ def _overrides(table: Table, column_kinds: Mapping[Hashable, str]) -> dict[int, 
 def column_numbers(
     series: nw.Series[Any], name: str, kind: Kind, wrong: InputError
 ) -> NDArray[np.float64]:
-    """A column of numbers or dates as floats; ``wrong`` is raised if it is neither."""
+    """Return a column of numbers or dates as floats; raise ``wrong`` if it is neither."""
     if missing_cells(series).all():
         return np.full(len(series), np.nan)
     if is_date(series) != (kind is Kind.DATETIME):
@@ -350,7 +354,7 @@ def column_numbers(
         raise InputError(
             f"Column '{name}' must hold finite numbers; it has infinity in {len(infinite):,} "
             "cells. Replace infinite values by missing ones or by a bound, or have them read as "
-            f"lost: reason_codes={{'{name}': {{'{infinite[0]:g}': 'lost'}}}}."
+            f"lost: {option('reason_codes', {name: {f'{infinite[0]:g}': 'lost'}})}."
         )
     return column
 
@@ -388,8 +392,9 @@ def _step(series: nw.Series[Any], observed: NDArray[np.float64], name: str, kind
         fractional = observed[observed != np.round(observed)]
         if len(fractional):
             raise InputError(
-                f"column_kinds says that '{name}' is an integer column; it holds "
-                f"{fractional[0]:g}. Use 'continuous'."
+                f"{option('column_kinds')} says that '{name}' is an integer column; it holds "
+                f"{fractional[0]:g}. Use 'continuous'.",
+                parameter="column_kinds",
             )
         return 1.0
     if kind is Kind.DATETIME:
@@ -407,8 +412,9 @@ def _levels(series: nw.Series[Any], name: str, kind: Kind) -> tuple[Any, ...]:
         raise _wrong_kind(series, name, kind)
     if kind is Kind.CHECKBOX and len(found) > 1:
         raise InputError(
-            f"column_kinds says that '{name}' is a checkbox, which holds one value or nothing; it "
-            f"holds {len(found):,} values. Use 'categorical'."
+            f"{option('column_kinds')} says that '{name}' is a checkbox, which holds one value or "
+            f"nothing; it holds {len(found):,} values. Use 'categorical'.",
+            parameter="column_kinds",
         )
     plain = [level.item() if isinstance(level, np.generic) else level for level in found]
     return tuple(sorted(plain, key=lambda level: (isinstance(level, str), level)))
@@ -418,7 +424,7 @@ def _nothing_observed(name: str) -> InputError:
     return InputError(
         f"Column '{name}' must have at least one observed cell; all of its cells are missing, so "
         "there is nothing to learn from. Drop the column, or carry it along with "
-        f"column_kinds={{'{name}': 'pass-through'}}."
+        f"{option('column_kinds', {name: 'pass-through'})}."
     )
 
 
@@ -427,6 +433,7 @@ def _wrong_kind(series: nw.Series[Any], name: str, kind: Kind) -> InputError:
     if kind is Kind.DATETIME and series.dtype == nw.String:
         written = " Dates in text are read if all are written like 2024-03-31."
     return InputError(
-        f"column_kinds says that '{name}' is {kind}; its dtype is {series.dtype}.{written} "
-        "Convert the column, or choose another kind."
+        f"{option('column_kinds')} says that '{name}' is {kind}; its dtype is "
+        f"{series.dtype}.{written} Convert the column, or choose another kind.",
+        parameter="column_kinds",
     )

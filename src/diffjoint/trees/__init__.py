@@ -1,43 +1,45 @@
-"""Boosted trees as plain arrays, and the columns that they see."""
+"""Grow boosted trees, keep them as plain arrays, and choose the columns that they see."""
 
 from diffjoint.trees.boosted import (
-    MANY_ROWS,
-    MOST_AT_ONCE,
     Arrays,
     Trees,
-    apart,
     constant,
-    end_to_end,
     grow,
+    join_arrays,
     mean_of,
     pack_trees,
-    side_by_side,
+    split_arrays,
     unpack_trees,
 )
+from diffjoint.trees.parallel import MANY_ROWS, MOST_AT_ONCE, side_by_side
 from diffjoint.trees.screen import (
-    WHAT_IT_HOLDS,
-    WHO_IS_MISSING,
-    Most,
+    MISSINGNESS_INPUTS,
+    VALUE_INPUTS,
+    InputLimits,
     Screen,
     open_screen,
 )
+from diffjoint.trees.stored import check_trees, stored, stored_lengths
 
 __all__ = [
     "MANY_ROWS",
+    "MISSINGNESS_INPUTS",
     "MOST_AT_ONCE",
-    "WHAT_IT_HOLDS",
-    "WHO_IS_MISSING",
+    "VALUE_INPUTS",
     "Arrays",
-    "Most",
+    "InputLimits",
     "Screen",
     "Trees",
-    "apart",
+    "check_trees",
     "constant",
-    "end_to_end",
     "grow",
+    "join_arrays",
     "mean_of",
     "open_screen",
     "pack_trees",
     "side_by_side",
+    "split_arrays",
+    "stored",
+    "stored_lengths",
     "unpack_trees",
 ]

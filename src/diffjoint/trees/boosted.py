@@ -1,66 +1,56 @@
-"""Boosted trees on rows with missing cells, kept as plain arrays."""
+"""Grow boosted trees on rows with missing cells, and keep them as plain arrays."""
 
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cache, cached_property
-from typing import Any, TypeVar
+from functools import cached_property
+from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
-from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
-from threadpoolctl import ThreadpoolController
+from sklearn.ensemble import HistGradientBoostingClassifier
 
 from diffjoint._types import Places, Values
+from diffjoint.trees.parallel import one_thread
+from diffjoint.trees.sklearn_nodes import Learner, no_nodes, read_nodes
 
 Arrays = dict[str, NDArray[Any]]
-Item = TypeVar("Item")
-Grown = TypeVar("Grown")
 
 FEWEST = 20
-"""Observed cells below which a feature is left out: rows held out could hold them all."""
+"""A feature with fewer observed cells is left out: all of them could be in the rows held out."""
 SMOOTHING = 10.0
-"""Rows that pull what stands for a level towards the column's mean."""
+"""Weight, in rows, of the overall mean in the number that stands for a level."""
 MOST_LEAVES = 16
-"""Leaves of a tree: a bit for each fits into one small number per row."""
-MANY_ROWS = 30_000
-"""Rows from which on threads grow trees side by side; for fewer, they would mostly wait."""
-MANY_ITEMS = 12
-"""Columns of a table of fewer rows from which on they are shared among processes."""
-MOST_AT_ONCE = 8
-"""Trees grown side by side: each takes memory of its own."""
+"""Leaves of a tree at most: one bit for each fits into a 16-bit integer per row."""
 FEW_BINS, MOST_BINS, ROWS_FOR_MOST = 64, 255, 10_000
-"""Bins of a number; many only of more rows than this. They would cost time, and tell little."""
-OPENMP = {"user_api": "openmp"}
-"""The threads that grow trees."""
+"""Bins of a number: few up to so many rows, where more would cost time and gain little."""
 BLOCK = 8_192
-"""Rows that go through the trees together: few enough to stay in a processor's cache."""
+"""Rows evaluated together: few enough to stay in a processor's cache."""
 _BITS = np.arange(2**MOST_LEAVES)
 _LEAF: NDArray[np.intp] = np.frexp(~_BITS & (_BITS + 1))[1].astype(np.intp) - 1
-"""The first leaf that is not ruled out, by the bits of those that are."""
+"""The first leaf that is not ruled out, for every set of bits of those that are."""
 
 
 @dataclass(frozen=True)
 class Trees:
-    """Sums of trees, one for each output.
+    """Boosted trees as plain arrays; their prediction is a sum for each output.
 
     Attributes
     ----------
     baseline : array of shape (n_outputs,)
-        What is said before any tree.
+        The prediction without any tree.
     output, roots : arrays of shape (n_trees,)
-        Which output a tree adds to, and its first node.
+        The output that each tree adds to, and its first node.
     feature, left, right : arrays of shape (n_nodes,)
-        A leaf is its own left and right.
+        Feature of a split, and its children; a leaf is its own left and right child.
     threshold, value : arrays of shape (n_nodes,)
     missing_left : bool array of shape (n_nodes,)
+        Whether missing cells go left.
     level_codes : array of shape (n_levels,)
-        For the levels of all categorical features, one after the other: what stands for them.
+        The numbers that stand for the levels of all categorical features, end to end.
     level_starts : array of shape (n_features,)
-        Where a feature's levels start; -1 for numbers.
+        Where the levels of each feature start in ``level_codes``; -1 for numbers.
     inputs : array of shape (n_features,)
-        The cell of a row that each feature is.
+        The column of each feature in a whole row.
     """
 
     baseline: Values
@@ -77,20 +67,21 @@ class Trees:
     inputs: Places
 
     def numbers(self, features: Values) -> Values:
-        """Features as the trees see them: levels as what stands for them."""
+        """Return features with levels replaced by the numbers that stand for them."""
         return _as_numbers(features, self.level_codes, self.level_starts)
 
     def predict(self, rows: Values) -> Values:
-        """The sums for every row, shape (n_rows, n_outputs), by the cells that are inputs."""
+        """Predict from whole rows; return sums of shape (n_rows, n_outputs)."""
         return self.sums(rows[:, self.inputs])
 
     def sums(self, features: Values) -> Values:
-        """The sums for rows that hold the inputs alone, shape (n_rows, n_outputs).
+        """Predict from rows that hold only the inputs; return sums of shape (n_rows, n_outputs).
 
         Notes
         -----
-        Rows do not walk the trees. Every split is asked of all rows of a block at once, and where
-        they go right, the leaves to its left are ruled out; the first leaf left is a row's own.
+        Rows do not walk the trees. Every split is evaluated for all rows of a block at once. Where
+        a row goes right, the leaves to the left of the split are ruled out; the first of the
+        remaining leaves is the row's own.
         """
         total = np.tile(self.baseline, (len(features), 1))
         for start in range(0, len(features) if len(self.roots) else 0, BLOCK):
@@ -111,15 +102,15 @@ class Trees:
         return total
 
     def __getstate__(self) -> dict[str, Any]:
-        """The arrays alone: what is made from them is made again where it is needed."""
+        """Return the arrays alone; what is cached is computed again."""
         return {name: getattr(self, name) for name in TREE_PARTS}
 
     @cached_property
     def _plan(self) -> list[tuple[int, list[tuple[int, float, bool, np.uint16]], Values]]:
-        """For each tree its output, its splits, and its leaves' values from left to right.
+        """Output, splits and values of the leaves, from left to right, of each tree.
 
-        A split is its feature, its threshold, whether missing cells go left, and the bits of the
-        leaves to its left.
+        A split consists of its feature, its threshold, whether missing cells go left, and the bits
+        of the leaves to its left.
         """
         n_leaves, first_leaf = self._leaves()
         is_leaf = self.left == np.arange(len(self.left))
@@ -140,7 +131,7 @@ class Trees:
         return plan
 
     def _leaves(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """How many leaves lie below each node, and the place of the first in its tree."""
+        """Return how many leaves are below each node, and the position of the first in its tree."""
         levels, itself = [self.roots], np.arange(len(self.left))
         while len(inner := levels[-1][self.left[levels[-1]] != itself[levels[-1]]]):
             levels.append(np.concatenate([self.left[inner], self.right[inner]]))
@@ -155,40 +146,40 @@ class Trees:
         return n_leaves, first_leaf
 
     def scaled(self, factor: float) -> "Trees":
-        """The same with every tree's say made smaller or larger; the baseline stays."""
+        """Return the trees with all values multiplied by a factor, and the same baseline."""
         return replace(self, value=self.value * factor)
 
     def logit(self, rows: Values) -> Values:
-        """The first output: the logit of a probability, if that is what was learnt."""
+        """Predict the first output: the logit of a probability, for a classifier."""
         only: Values = self.predict(rows)[:, 0]
         return only
 
 
 TREE_PARTS = tuple(field.name for field in fields(Trees))
-"""A tree's arrays by name."""
+"""Names of the arrays of :class:`Trees`."""
 
 
 def grow(
-    learner: HistGradientBoostingClassifier | HistGradientBoostingRegressor,
+    learner: Learner,
     features: Values,
     target: NDArray[Any],
     n_levels: NDArray[np.int64],
     inputs: Places,
 ) -> Trees:
-    """Learn a target from some of a row's cells.
+    """Fit a learner and return its trees.
 
     Parameters
     ----------
     learner : estimator
-        Its trees have at most ``MOST_LEAVES`` leaves.
+        With ``max_leaf_nodes`` of at most ``MOST_LEAVES``.
     features : array of shape (n_rows, n_features)
-        Coded cells, NaN where missing: that too is a fact to go by.
+        Coded cells, NaN where missing: trees may split on that, too.
     target : array of shape (n_rows,)
-        Numbers, truth values, or classes counted from 0 that all occur.
+        Numbers, truth values, or classes 0, 1, ... that all occur.
     n_levels : array of shape (n_features,)
-        Levels of categorical features; 0 for numbers.
+        Number of levels of categorical features; 0 for numbers.
     inputs : int array of shape (n_features,)
-        The cell of a row that each feature is.
+        The column of each feature in a whole row.
     """
     if learner.max_leaf_nodes is None or learner.max_leaf_nodes > MOST_LEAVES:
         raise ValueError(
@@ -198,24 +189,20 @@ def grow(
     numbers = _as_numbers(features, codes, starts)
     numbers[:, (~np.isnan(numbers)).sum(axis=0) < FEWEST] = 0.0
     learner.set_params(max_bins=n_bins_for(len(numbers)))
-    with _pools().limit(limits=1, **OPENMP):
+    with one_thread():
         learner.fit(numbers, target)
-    baseline = np.ravel(learner._baseline_prediction).astype(np.float64)
-    grown = [
-        (output, tree.nodes) for stage in learner._predictors for output, tree in enumerate(stage)
-    ]
-    return _trees(baseline, grown, codes, starts, inputs)
+    return Trees(**read_nodes(learner), level_codes=codes, level_starts=starts, inputs=inputs)
 
 
 def n_bins_for(n_rows: int) -> int:
-    """Return how many bins the numbers of so many rows are put into."""
+    """Return how many bins to use for a number with so many rows."""
     return FEW_BINS if n_rows <= ROWS_FOR_MOST else MOST_BINS
 
 
 def mean_of(several: Sequence[Trees]) -> Trees:
-    """Trees that say the mean of what some say, all grown on the same rows.
+    """Return trees that predict the mean of several, all grown on the same rows.
 
-    The levels of the first one's features stand for the same numbers in all.
+    The numbers that stand for levels must be the same in all; those of the first are kept.
     """
     first, sizes = several[0], [len(trees.left) for trees in several]
     starts = np.cumsum([0, *sizes[:-1]])
@@ -241,91 +228,14 @@ def mean_of(several: Sequence[Trees]) -> Trees:
     )
 
 
-def side_by_side(
-    grow_one: Callable[[Item], Grown], items: Sequence[Item], n_rows: int
-) -> Iterator[Grown]:
-    """Grow something for each item, as many at a time as there are threads; in their order.
-
-    Each is grown by one thread: two threads at one tree mostly wait for each other.
-
-    Notes
-    -----
-    Trees of few rows are mostly grown by Python, in which threads wait for each other as well. So
-    a table of few rows gets processes where there are enough items to make up for their start.
-    What is grown inside of it is grown one after the other.
-    """
-    n_threads = max((pool["num_threads"] for pool in _pools().select(**OPENMP).info()), default=1)
-    n_threads = min(n_threads, MOST_AT_ONCE, len(items))
-    if n_threads <= 1 or (n_rows < MANY_ROWS and len(items) < MANY_ITEMS):
-        yield from map(grow_one, items)
-        return
-    if n_rows < MANY_ROWS:
-        yield from Parallel(n_threads, return_as="generator")(map(delayed(grow_one), items))
-        return
-    with ThreadPoolExecutor(
-        n_threads, initializer=lambda: _pools().limit(limits=1, **OPENMP)
-    ) as pool:
-        yield from pool.map(grow_one, items)
-
-
-@cache
-def _pools() -> ThreadpoolController:
-    """The threads of the libraries that are loaded."""
-    return ThreadpoolController()
-
-
 def constant(baseline: Values) -> Trees:
-    """No tree at all: the same for every row."""
+    """Return trees that predict the same for every row."""
     none = np.empty(0, dtype=np.int64)
-    return _trees(np.asarray(baseline, dtype=np.float64), [], np.empty(0), none, none)
+    return Trees(**no_nodes(baseline), level_codes=np.empty(0), level_starts=none, inputs=none)
 
 
-def _trees(
-    baseline: Values,
-    grown: list[tuple[int, NDArray[np.void]]],
-    codes: Values,
-    starts: NDArray[np.int64],
-    inputs: Places,
-) -> Trees:
-    """Scikit-learn's nodes, all trees in one row of arrays."""
-    sizes = np.array([len(tree) for _, tree in grown], dtype=np.int64)
-    roots = sizes.cumsum() - sizes
-    parts: dict[str, list[NDArray[Any]]] = {}
-    for root, (_, tree) in zip(roots, grown, strict=True):
-        leaf, itself = tree["is_leaf"].astype(bool), np.arange(len(tree)) + root
-        for name, cells in {
-            "feature": np.where(leaf, 0, tree["feature_idx"]),
-            "left": np.where(leaf, itself, tree["left"] + root),
-            "right": np.where(leaf, itself, tree["right"] + root),
-            "threshold": tree["num_threshold"],
-            "value": tree["value"],
-            "missing_left": tree["missing_go_to_left"].astype(bool),
-        }.items():
-            parts.setdefault(name, []).append(cells)
-
-    def joined(name: str, dtype: type) -> NDArray[Any]:
-        return np.concatenate(parts[name]).astype(dtype) if grown else np.empty(0, dtype)
-
-    return Trees(
-        baseline=baseline,
-        output=np.array([output for output, _ in grown], dtype=np.int32),
-        roots=roots.astype(np.int32),
-        feature=joined("feature", np.int32),
-        left=joined("left", np.int32),
-        right=joined("right", np.int32),
-        threshold=joined("threshold", np.float64),
-        value=joined("value", np.float64),
-        missing_left=joined("missing_left", np.bool_),
-        level_codes=codes,
-        level_starts=starts,
-        inputs=inputs,
-    )
-
-
-def _indicators(
-    learner: HistGradientBoostingClassifier | HistGradientBoostingRegressor, target: NDArray[Any]
-) -> Values:
-    """The target as columns of numbers: itself, or one for each of several classes."""
+def _indicators(learner: Learner, target: NDArray[Any]) -> Values:
+    """Return the target as columns of numbers: itself, or one for each of more than two classes."""
     n_classes = int(target.max()) + 1 if isinstance(learner, HistGradientBoostingClassifier) else 0
     if n_classes <= 2:
         return np.asarray(target, dtype=np.float64)[:, None]
@@ -339,9 +249,9 @@ def _starts(n_levels: NDArray[np.int64]) -> NDArray[np.int64]:
 def _level_codes(
     features: Values, indicators: Values, n_levels: NDArray[np.int64]
 ) -> tuple[Values, NDArray[np.int64]]:
-    """What stands for each level: the target's mean beside it, smoothed.
+    """Return a number for each level: the smoothed mean of the target (target encoding).
 
-    Of several indicators that combination counts in which the levels differ most.
+    Of several indicators, it is the linear combination in which the levels differ most.
     """
     starts, codes = _starts(n_levels), np.zeros(int(n_levels.sum()))
     mean = indicators.mean(axis=0)
@@ -367,28 +277,28 @@ def _as_numbers(features: Values, codes: Values, starts: NDArray[np.int64]) -> V
 
 
 def pack_trees(trees: Sequence[Trees]) -> Arrays:
-    """Plain arrays that :func:`unpack_trees` makes the trees from."""
+    """Return several trees as plain arrays by name."""
     arrays: Arrays = {}
     for name in TREE_PARTS:
-        arrays |= end_to_end(f"trees.{name}", [getattr(grown, name) for grown in trees])
+        arrays |= join_arrays(f"trees.{name}", [getattr(grown, name) for grown in trees])
     return arrays
 
 
 def unpack_trees(arrays: Arrays) -> list[Trees]:
-    """The trees that :func:`pack_trees` made arrays of."""
-    parts = {name: apart(arrays, f"trees.{name}") for name in TREE_PARTS}
+    """Return the trees that :func:`pack_trees` packed."""
+    parts = {name: split_arrays(arrays, f"trees.{name}") for name in TREE_PARTS}
     n_trees = len(parts["baseline"])
     return [Trees(**{name: parts[name][i] for name in TREE_PARTS}) for i in range(n_trees)]
 
 
-def end_to_end(name: str, parts: Sequence[NDArray[Any]]) -> Arrays:
-    """Arrays joined to one, and another that tells where each ends."""
+def join_arrays(name: str, parts: Sequence[NDArray[Any]]) -> Arrays:
+    """Join arrays end to end; return the result and their lengths, by name."""
     lengths = np.array([len(part) for part in parts], dtype=np.int64)
     joined = np.concatenate(parts) if len(parts) else np.empty(0)
     return {name: joined, f"{name}.lengths": lengths}
 
 
-def apart(arrays: Arrays, name: str) -> list[NDArray[Any]]:
-    """The arrays that :func:`end_to_end` joined."""
+def split_arrays(arrays: Arrays, name: str) -> list[NDArray[Any]]:
+    """Return the arrays that :func:`join_arrays` joined."""
     lengths = arrays[f"{name}.lengths"]
     return np.split(arrays[name], lengths.cumsum()[:-1]) if len(lengths) else []

@@ -1,10 +1,11 @@
-"""Which columns say something about a target: a cheap look at all of them.
+"""Screen the columns of a wide table for those that are associated with a target.
 
-A model of each column that sees every other column costs the square of their number. Most columns
-of a wide table say nothing about a given one. So each model sees the few that do: those whose
-values go with its target, and those that are missing along with it. Both are asked, so that many
-columns that are missing together do not crowd out the one that decides over all of them. And those
-that say what the strongest leave open are seen, too, so that many that say the same leave room.
+If the model of each column saw every other column, costs would grow with the square of their
+number. Most columns of a wide table are unrelated to a given one. So each model sees a few: those
+whose values are associated with its target, and those that are missing together with it. Each kind
+has a number of places of its own, so that many columns that are missing together do not crowd out
+the one that determines all of them. Further places go to columns that explain what the strongest
+leave unexplained, so that many copies of one cause do not crowd out another.
 """
 
 from dataclasses import dataclass
@@ -16,55 +17,56 @@ from numpy.typing import NDArray
 from diffjoint._types import Places, Values
 
 N_BINS = 12
-"""Bins of a number; levels of a category, of which the rarer ones are one bin."""
+"""Bins of a column: quantiles of a number, or levels, of which the rarer ones share a bin."""
 FEWEST_ROWS, MOST_ROWS, MOST_CELLS = 500, 5_000, 2**24
-"""Rows that are looked at, fewer in wide tables: their bins are held in memory."""
+"""Rows to screen at least and at most, and cells of their bins, which are held in memory."""
 RIDGE = 10.0
-"""How much the strongest columns are held back from saying all there is to say."""
+"""Ridge penalty of the regression on the strongest columns."""
 
 Floats = NDArray[np.float32]
 
 
 @dataclass(frozen=True)
-class Most:
-    """How many columns a model sees, at most.
+class InputLimits:
+    """Numbers of columns that a model sees at most.
 
     Attributes
     ----------
-    strongest, left_open, gaps : int
-        For what they hold; for what they say beyond those; for what is missing in them.
+    strongest, unexplained, missing_together : int
+        Columns with the strongest association; those with the strongest association with what
+        these leave unexplained; columns that are missing together with the target.
     """
 
     strongest: int
-    left_open: int
-    gaps: int
+    unexplained: int
+    missing_together: int
 
     @property
-    def together(self) -> int:
-        """All of them."""
-        return self.strongest + self.left_open + self.gaps
+    def total(self) -> int:
+        """Number of columns in all."""
+        return self.strongest + self.unexplained + self.missing_together
 
 
-WHO_IS_MISSING, WHAT_IT_HOLDS = Most(16, 8, 8), Most(20, 16, 6)
-"""Columns that say who is missing in a column, and what the column holds."""
+MISSINGNESS_INPUTS, VALUE_INPUTS = InputLimits(16, 8, 8), InputLimits(20, 16, 6)
+"""Limits for models of which cells of a column are missing, and of its values."""
 
 
 @dataclass(frozen=True)
 class Screen:
-    """Bins of some rows of a table, held against targets.
+    """Binned rows of a table, to compute associations with targets from.
 
     Attributes
     ----------
     values : array of shape (n_rows, n_columns)
         Coded cells, NaN where missing.
     n_levels : array of shape (n_columns,)
-        Levels of categorical columns; 0 for numbers.
+        Number of levels of categorical columns; 0 for numbers.
     rows : int array
-        The rows that are looked at.
+        The rows that are screened.
     bins : array of shape (len(rows), n_columns * N_BINS)
         Indicators of the bins of all columns.
     flags : array of shape (len(rows), n_columns)
-        Who is missing in each column, with a mean of 0 and a length of 1.
+        Indicators of missing cells, centred and scaled to a length of 1.
     """
 
     values: Values
@@ -73,32 +75,37 @@ class Screen:
     bins: Floats
     flags: Floats
 
-    def missing_along(self, column: int, *, by_gaps: bool = True) -> Places:
-        """The columns that say who is missing in one column, in their order.
+    def inputs_for_missingness(self, column: int, *, by_missingness: bool = True) -> Places:
+        """Choose the columns that a model of which cells are missing in a column sees.
 
         Parameters
         ----------
-        by_gaps : bool
-            Whether columns count that are missing along with it.
+        by_missingness : bool
+            Whether to choose columns that are missing together with it.
+
+        Returns
+        -------
+        int array
+            Positions in ascending order.
         """
         target = np.isnan(self.values[self.rows, column])[:, None].astype(np.float64)
-        return self._inputs(column, target, WHO_IS_MISSING, by_gaps)
+        return self._inputs(column, target, MISSINGNESS_INPUTS, by_missingness)
 
-    def about(self, column: int) -> Places:
-        """The columns that say something about what one column holds, in their order."""
+    def inputs_for_values(self, column: int) -> Places:
+        """Choose the columns that a model of a column's values sees, in ascending order."""
         targets = _indicators(self.values[self.rows, column], int(self.n_levels[column]))
-        return self._inputs(column, targets, WHAT_IT_HOLDS, by_gaps=True)
+        return self._inputs(column, targets, VALUE_INPUTS, by_missingness=True)
 
     def strength(self, targets: Values) -> Values:
-        """How much the values of each column say about some targets together.
+        """Compute how strongly the values of each column are associated with some targets.
 
-        The chi-squared statistic of the targets' means in the column's bins, where the column is
-        observed, less what chance alone makes of it.
+        It is the chi-squared statistic of the targets' means in the column's bins, over the rows in
+        which the column is observed, minus its degrees of freedom.
 
         Parameters
         ----------
         targets : array of shape (len(rows), n_targets)
-            With a mean of 0 and a variance of 1; NaN where not known.
+            With mean 0 and variance 1; NaN where unknown.
 
         Returns
         -------
@@ -114,22 +121,24 @@ class Screen:
         strength: Values = (between - np.maximum(n_filled - 1, 0)).sum(axis=1)
         return strength
 
-    def _inputs(self, column: int, targets: Values, most: Most, by_gaps: bool) -> Places:
-        """The columns that a model of some targets sees: all of them in a narrow table."""
+    def _inputs(
+        self, column: int, targets: Values, limits: InputLimits, by_missingness: bool
+    ) -> Places:
+        """Choose the columns that a model of some targets sees; all others in a narrow table."""
         others = np.delete(np.arange(len(self.n_levels)), column)
-        if len(others) <= most.together:
+        if len(others) <= limits.total:
             return others
         targets = _standard(targets)
-        found = _strongest(self.strength(targets), {column}, most.strongest)
-        left = _standard(self._left_open(targets, sorted(found)))
-        found |= _strongest(self.strength(left), {column} | found, most.left_open)
-        if by_gaps:
+        found = _strongest(self.strength(targets), {column}, limits.strongest)
+        left = _standard(self._residuals(targets, sorted(found)))
+        found |= _strongest(self.strength(left), {column} | found, limits.unexplained)
+        if by_missingness:
             along = ((self.flags.T @ np.nan_to_num(targets)) ** 2).sum(axis=1)
-            found |= _strongest(along, {column}, most.gaps)
+            found |= _strongest(along, {column}, limits.missing_together)
         return np.array(sorted(found), dtype=np.int64)
 
-    def _left_open(self, targets: Values, columns: list[int]) -> Values:
-        """What is left of targets where the bins of some columns say what they can."""
+    def _residuals(self, targets: Values, columns: list[int]) -> Values:
+        """Return the residuals of targets in a ridge regression on the bins of some columns."""
         places = (np.array(columns)[:, None] * N_BINS + np.arange(N_BINS)).ravel()
         known = (~np.isnan(targets)).any(axis=1)
         bins = self.bins[np.ix_(known, places)]
@@ -142,16 +151,16 @@ class Screen:
         return left
 
     def _by_column(self, cells: NDArray[np.floating[Any]]) -> Values:
-        """Sums over the bins of each column, shape (n_columns, n_targets)."""
+        """Sum over the bins of each column; return shape (n_columns, n_targets)."""
         sums: Values = cells.reshape(len(self.n_levels), N_BINS, -1).sum(axis=1, dtype=np.float64)
         return sums
 
 
 def open_screen(values: Values, n_levels: NDArray[np.int64]) -> Screen:
-    """Return the screen of a table: some of its rows, equally spaced; none of a narrow table."""
+    """Bin some rows of a table, equally spaced; none of a narrow table, which needs no choice."""
     fitting = MOST_CELLS // max(1, N_BINS * len(n_levels))
     n_rows = min(len(values), int(np.clip(fitting, FEWEST_ROWS, MOST_ROWS)))
-    if len(n_levels) - 1 <= WHO_IS_MISSING.together:
+    if len(n_levels) - 1 <= MISSINGNESS_INPUTS.total:
         n_rows = 0
     rows = np.unique(np.linspace(0, max(len(values) - 1, 0), n_rows, dtype=int))
     some = values[rows]
@@ -159,7 +168,7 @@ def open_screen(values: Values, n_levels: NDArray[np.int64]) -> Screen:
 
 
 def _bins(values: Values, n_levels: NDArray[np.int64]) -> Floats:
-    """Indicators of the bins of all columns."""
+    """Return indicators of the bins of all columns."""
     n_rows, n_columns = values.shape
     bins = np.zeros((n_rows, n_columns, N_BINS), dtype=np.float32)
     for j in range(n_columns if n_rows else 0):
@@ -170,7 +179,7 @@ def _bins(values: Values, n_levels: NDArray[np.int64]) -> Floats:
 
 
 def _flags(values: Values) -> Floats:
-    """Who is missing in each column, with a mean of 0 and a length of 1."""
+    """Return indicators of missing cells, centred and scaled to a length of 1."""
     flags = np.isnan(values).astype(np.float32)
     flags -= flags.sum(axis=0) / max(len(values), 1)
     length = np.maximum(np.sqrt((flags**2).sum(axis=0)), 1e-6)
@@ -178,7 +187,7 @@ def _flags(values: Values) -> Floats:
 
 
 def _codes(column: Values, n_levels: int) -> NDArray[np.int64]:
-    """The bin of each cell; -1 where missing."""
+    """Return the bin of each cell; -1 where missing."""
     codes, there = np.full(len(column), -1), ~np.isnan(column)
     if not there.any():
         return codes
@@ -195,7 +204,7 @@ def _codes(column: Values, n_levels: int) -> NDArray[np.int64]:
 
 
 def _indicators(cells: Values, n_levels: int) -> Values:
-    """What a column holds as targets: numbers as they are, each common level; NaN if missing."""
+    """Return a column as targets: the number, or an indicator per common level; NaN if missing."""
     if not n_levels:
         return cells[:, None]
     codes = _codes(cells, n_levels)
@@ -204,7 +213,7 @@ def _indicators(cells: Values, n_levels: int) -> Values:
 
 
 def _standard(targets: Values) -> Values:
-    """Targets with a mean of 0 and a variance of 1 where they are known; 0 if they are constant."""
+    """Standardise targets to mean 0 and variance 1 where they are known; constant ones to 0."""
     known = ~np.isnan(targets)
     n_known = np.maximum(known.sum(axis=0), 1)
     above = targets - np.where(known, targets, 0.0).sum(axis=0) / n_known

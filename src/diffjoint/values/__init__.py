@@ -1,1 +1,1 @@
-"""What lost cells held: boosted trees, or another imputer."""
+"""Predict the values of lost cells by boosted trees or by another imputer."""

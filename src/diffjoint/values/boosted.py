@@ -1,7 +1,8 @@
-"""What a lost cell is expected to hold, given the rest of its row: boosted trees, one column each.
+"""Predict the value of a lost cell from the rest of its row by boosted trees, one set per column.
 
-Trees take a missing cell of the rest as it is, a fact to go by, so that no value is made up on the
-way to another. A column is learnt where it is observed; there, what was lost looks no different.
+Trees use the missing cells of the rest as they are, so that no prediction rests on an imputed
+value. Each column is learnt from the rows in which it is observed, on the assumption that lost
+values are distributed as the observed ones, given the rest of the row.
 """
 
 from dataclasses import dataclass
@@ -16,32 +17,35 @@ from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostin
 from diffjoint._progress import Progress
 from diffjoint._types import Mask, Places, Values
 from diffjoint.state import JointSpace, Observation
-from diffjoint.table import Column, on_grid
+from diffjoint.table import Column, from_standard_units, on_grid, to_standard_units
 from diffjoint.trees import (
     Arrays,
     Screen,
     Trees,
-    apart,
+    check_trees,
     constant,
-    end_to_end,
     grow,
+    join_arrays,
     mean_of,
     open_screen,
     pack_trees,
     side_by_side,
+    split_arrays,
+    stored,
+    stored_lengths,
     unpack_trees,
 )
 
 MOST_ROWS, MOST_SPREAD_ROWS = 100_000, 20_000
-"""Rows that a column's values, and their spread, are learnt from."""
+"""Rows that the mean of a column, and its variance, are learnt from at most."""
 MOST_CLASSES = 25
-"""Levels told apart in a column; the rarer ones are expected as one."""
+"""Levels with a class of their own in a column at most; the rarer ones share one."""
 FEWEST = 10
-"""Cells of a level, or of a column, below which it is not learnt."""
+"""A level, or a column, with fewer cells than this is not learnt."""
 TOGETHER = 4.0
-"""How many times likelier a cell is missing beside a missing one, if they go missing together."""
+"""Two columns go missing together if one is missing this many times as often given the other."""
 MOST_TREES, FEWEST_TREES, MOST_STAGES = 150, 30, 600
-"""Trees of a class, and of all classes of a column together; half as many tell a spread."""
+"""Most and fewest trees of a class, and most of all classes together; a variance gets half."""
 LEARNER: dict[str, Any] = {
     "max_leaf_nodes": 15,
     "l2_regularization": 1.0,
@@ -50,8 +54,8 @@ LEARNER: dict[str, Any] = {
 }
 LEARNING_RATE, FASTEST = 0.08, 0.25
 SEEN, FASTER = 0.75, 2.0
-"""Where several boosters are averaged: the share of the features that a split may choose from, and
-how many times faster each learns; what it learns too much is averaged out."""
+"""If several boosters are averaged: the share of the features that a split may choose from, and the
+factor on the learning rate of each; averaging makes up for the overfitting."""
 TINY = 1e-6
 NO_LEVELS = np.empty(0), np.empty(0)
 Learner: TypeAlias = HistGradientBoostingClassifier | HistGradientBoostingRegressor
@@ -59,53 +63,57 @@ Learner: TypeAlias = HistGradientBoostingClassifier | HistGradientBoostingRegres
 
 @dataclass(frozen=True)
 class ColumnExpectation:
-    """What is expected of one column.
+    """Model of the values of one column.
 
     Attributes
     ----------
     value : Trees
-        Numbers: the mean in standard deviations. Levels: logits of the classes.
-    spread : Trees
-        Numbers: log of the variance about that mean. Levels: nothing of use.
+        Numbers: the conditional mean in standard units. Levels: logits of the classes.
+    log_variance : Trees
+        Numbers: log of the conditional variance. Levels: not used.
     levels : array of shape (n_classes,)
-        The level each class stands for; empty for numbers.
+        The most frequent level of each class; empty for numbers.
     shares : array of shape (n_classes,)
-        How much of its class that level is: less than 1 if others share it.
+        The share of that level in its class: less than 1 if the class has several.
     """
 
     value: Trees
-    spread: Trees
+    log_variance: Trees
     levels: Values
     shares: Values
 
-    def of(self, rows: Values) -> tuple[Values, Values]:
-        """Numbers: mean and standard deviation. Levels: the likeliest, and the entropy in nats."""
+    def predict(self, rows: Values) -> tuple[Values, Values]:
+        """Predict values and their uncertainty.
+
+        Numbers: mean and standard deviation, in standard units. Levels: the most probable one, and
+        the entropy in nats.
+        """
         sums = self.value.predict(rows)
         if not len(self.levels):
-            return sums[:, 0], np.exp(self.spread.logit(rows) / 2)
+            return sums[:, 0], np.exp(self.log_variance.logit(rows) / 2)
         if len(self.levels) == 2:
             sums = np.hstack([-sums / 2, sums / 2])
         likely = softmax(sums, axis=1)
         entropy = -(likely * np.log(np.maximum(likely * self.shares, TINY))).sum(axis=1)
         return self.levels[(likely * self.shares).argmax(axis=1)], np.maximum(entropy, 0.0)
 
-    def cells(self, rows: Values, column: Column) -> tuple[Values, Values]:
-        """What cells of a column are expected to hold, and how uncertain that is."""
-        value, spread = self.of(rows)
+    def predict_cells(self, rows: Values, column: Column) -> tuple[Values, Values]:
+        """Predict coded values that the column can hold, and their uncertainty."""
+        value, uncertainty = self.predict(rows)
         if column.is_categorical:
-            return value, spread
-        return on_grid(column.mean + value * column.scale, column), spread * column.scale
+            return value, uncertainty
+        return on_grid(from_standard_units(value, column), column), uncertainty * column.scale
 
 
 @dataclass(frozen=True)
 class Expectation:
-    """What is expected of every column's cells."""
+    """Models of the values of all columns."""
 
     space: JointSpace
     columns: tuple[ColumnExpectation, ...]
 
-    def of(self, observation: Observation) -> tuple[Values, Values]:
-        """Values with every gap filled, and how uncertain each is; 0 where observed."""
+    def predict(self, observation: Observation) -> tuple[Values, Values]:
+        """Return values with every missing cell filled, and their uncertainty; 0 if observed."""
         values, uncertainty = observation.values.copy(), np.zeros(observation.values.shape)
         for j, (column, learnt) in enumerate(
             zip(self.space.schema.modelled, self.columns, strict=True)
@@ -113,15 +121,15 @@ class Expectation:
             rows = np.flatnonzero(~observation.observed[:, j])
             if not len(rows):
                 continue
-            cells = learnt.cells(observation.values[rows], column)
+            cells = learnt.predict_cells(observation.values[rows], column)
             values[rows, j], uncertainty[rows, j] = cells
         return values, uncertainty
 
     def arrays(self) -> Arrays:
-        """The expectation as plain arrays."""
-        trees = [grown for column in self.columns for grown in (column.value, column.spread)]
-        levels = end_to_end("levels", [column.levels for column in self.columns])
-        shares = end_to_end("shares", [column.shares for column in self.columns])
+        """Return the models as plain arrays by name."""
+        trees = [grown for column in self.columns for grown in (column.value, column.log_variance)]
+        levels = join_arrays("levels", [column.levels for column in self.columns])
+        shares = join_arrays("shares", [column.shares for column in self.columns])
         return levels | shares | pack_trees(trees)
 
 
@@ -154,56 +162,76 @@ def learn_column(
     Parameters
     ----------
     screen : Screen
-        Says which columns to learn it from.
+        Chooses the columns to learn it from.
     n_boosters : int
-        How many are averaged; they hold out other rows, choose from other features, and learn
-        faster than one alone.
+        Number of boosters to average. Each holds out other rows and chooses from other features.
     """
     column = space.schema.modelled[j]
     rows = np.flatnonzero(observation.observed[:, j])[:MOST_ROWS]
     values = _hide_together(observation, j, rows, np.random.default_rng([seed, j]))
     target = values[:, j]
-    inputs = screen.about(j)
+    inputs = screen.inputs_for_values(j)
     seen = _Seen(values[:, inputs], space.schema.n_levels[inputs], inputs)
     if column.is_categorical:
         return _learn_levels(seen, target, n_boosters, seed)
-    scaled = (target - column.mean) / (column.scale or 1.0)
-    return _learn_numbers(seen, scaled, n_boosters, seed)
+    return _learn_numbers(seen, to_standard_units(target, column), n_boosters, seed)
 
 
 def _hide_together(
     observation: Observation, j: int, rows: NDArray[np.intp], rng: np.random.Generator
 ) -> Values:
-    """Rows to learn column ``j`` from; in half of them, cells that go missing with it are hidden.
+    """Return the rows to learn column ``j`` from, with cells hidden in half of them.
 
-    Where the column is missing and others always with it, they are there whenever it is: what to
-    expect without them would never be learnt. The gaps to hide are copied from rows in which the
-    column is missing.
+    Columns that always go missing with column ``j`` are observed in all rows to learn from, so that
+    predictions without them would never be learnt. In half of the rows they are hidden, in the
+    patterns of rows in which column ``j`` is missing.
     """
     values = observation.values[rows]
-    gaps, without = ~observation.observed, np.flatnonzero(~observation.observed[:, j])
+    missing, without = ~observation.observed, np.flatnonzero(~observation.observed[:, j])
     if not len(without) or not len(rows):
         return values
-    together = TOGETHER * gaps[rows].mean(axis=0) < gaps[without].mean(axis=0)
+    together = TOGETHER * missing[rows].mean(axis=0) < missing[without].mean(axis=0)
     together[j] = False
-    copied = gaps[rng.choice(without, len(rows))] & together
+    copied = missing[rng.choice(without, len(rows))] & together
     values[copied & (rng.random(len(rows)) < 0.5)[:, None]] = np.nan
     return values
 
 
 def expectation_from(arrays: Arrays, space: JointSpace) -> Expectation | None:
-    """The expectation whose arrays these are; None if there are none."""
+    """Return the models that :meth:`Expectation.arrays` packed; None if there are no arrays."""
     if not arrays:
         return None
     trees = unpack_trees(arrays)
-    levels, shares = apart(arrays, "levels"), apart(arrays, "shares")
+    levels, shares = split_arrays(arrays, "levels"), split_arrays(arrays, "shares")
     parts = zip(trees[::2], trees[1::2], levels, shares, strict=True)
     return Expectation(space, tuple(ColumnExpectation(*part) for part in parts))
 
 
+def check_expectation(arrays: Arrays, n_levels: NDArray[np.int64]) -> None:
+    """Raise ValueError unless arrays from a file are what is expected of such columns.
+
+    Parameters
+    ----------
+    n_levels : array of shape (n_columns,)
+        Levels of categorical columns; 0 for numbers.
+    """
+    n = len(n_levels)
+    n_classes, n_shares = (stored_lengths(arrays, name, n) for name in ("levels", "shares"))
+    levels = stored(arrays, "levels", "f", (None,), low=0.0)
+    stored(arrays, "shares", "f", (None,), low=0.0, high=1.0)
+    if (n_classes != n_shares).any() or ((n_classes > 0) != (n_levels > 0)).any():
+        raise ValueError("its expected levels are those of other columns")
+    if ((levels != np.floor(levels)) | (levels >= np.repeat(n_levels, n_classes))).any():
+        raise ValueError("it expects levels that there are not")
+    n_outputs = check_trees(arrays, [n] * (2 * n), n_levels)[::2]
+    wanted = np.where((n_levels > 0) & (n_classes > 2), n_classes, 1)
+    if (n_outputs != wanted).any():
+        raise ValueError("its trees tell another number of levels apart")
+
+
 @dataclass(frozen=True)
 class _Seen:
-    """What a column is learnt from: cells of some other columns."""
+    """Features that a column is learnt from."""
 
     features: Values
     n_levels: NDArray[np.int64]
@@ -231,9 +259,10 @@ def _learn_levels(seen: _Seen, target: Values, n_boosters: int, seed: int) -> Co
 
 
 def _classes(target: Values) -> tuple[Values, Values, NDArray[np.int64]]:
-    """The level each class stands for, its share of it, every cell's class; -1: too rare to learn.
+    """Group levels into classes; return the levels and shares of classes, and the class of cells.
 
-    The frequent levels have a class each, the others share one if they are enough together.
+    Frequent levels have a class each. The others share one, or have none (-1) if they are too few
+    even together.
     """
     levels, place, counts = np.unique(target, return_inverse=True, return_counts=True)
     if not len(levels):
@@ -251,12 +280,12 @@ def _classes(target: Values) -> tuple[Values, Values, NDArray[np.int64]]:
 
 
 def _learn_numbers(seen: _Seen, target: Values, n_boosters: int, seed: int) -> ColumnExpectation:
-    """The mean from all rows; the spread from how far a mean of half the rows misses the others."""
+    """Learn the mean from all rows, and the variance from out-of-sample residuals."""
     variance = float(target.var()) if len(target) else 1.0
     if len(target) < 2 * FEWEST or variance < TINY or not len(seen.inputs):
-        level = float(target.mean()) if len(target) else 0.0
-        flat = constant(np.log(np.array([max(variance, TINY)])))
-        return ColumnExpectation(constant(np.array([level])), flat, *NO_LEVELS)
+        mean = float(target.mean()) if len(target) else 0.0
+        log_variance = constant(np.log(np.array([max(variance, TINY)])))
+        return ColumnExpectation(constant(np.array([mean])), log_variance, *NO_LEVELS)
 
     def learn(
         rows: slice, goal: Values, loss: str, n_trees: int = MOST_TREES // 2, n_boosters: int = 1
@@ -268,17 +297,18 @@ def _learn_numbers(seen: _Seen, target: Values, n_boosters: int, seed: int) -> C
     half = min(len(target), MOST_SPREAD_ROWS) // 2
     first, second = slice(0, half), slice(half, 2 * half)
     guess = learn(first, target[first], "squared_error").sums(seen.features[second])[:, 0]
-    spread = learn(second, (target[second] - guess) ** 2 + TINY, "gamma")
-    mean = learn(slice(None), target, "squared_error", MOST_TREES, n_boosters)
-    return ColumnExpectation(mean.scaled(_slope(guess, target[second])), spread, *NO_LEVELS)
+    log_variance = learn(second, (target[second] - guess) ** 2 + TINY, "gamma")
+    trees = learn(slice(None), target, "squared_error", MOST_TREES, n_boosters)
+    return ColumnExpectation(trees.scaled(_slope(guess, target[second])), log_variance, *NO_LEVELS)
 
 
 def _grow_some(
     learner: Learner, seen: _Seen, rows: Mask | slice, target: NDArray[Any], n_boosters: int
 ) -> Trees:
-    """The learner's trees, or the mean of several such learners that differ by chance.
+    """Grow the trees of a learner, or the mean of several with different random states.
 
-    Of few rows none are held out, and of few features all are chosen from: then all are one.
+    With few rows none are held out, and with few features all are chosen from; then the random
+    state changes nothing, and one learner is enough.
     """
     n_features = len(seen.inputs)
     all_seen = int(np.ceil(SEEN * n_features)) == n_features
@@ -293,7 +323,7 @@ def _grow_some(
 
 
 def _slope(guess: Values, truth: Values) -> float:
-    """How much of what was learnt holds elsewhere: 1 all, 0 nothing but the mean."""
+    """Return the slope of the truth on out-of-sample predictions, to shrink these by; 0 to 1."""
     about = guess - guess.mean()
     return float(np.clip(about @ truth / max(about @ about, TINY), 0.0, 1.0))
 

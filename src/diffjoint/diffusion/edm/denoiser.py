@@ -1,4 +1,4 @@
-"""The denoiser: an MLP inside EDM's preconditioning."""
+"""Define the denoiser: an MLP inside EDM's preconditioning."""
 
 import math
 
@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 
 class NoiseEmbedding(nn.Module):
-    """Sinusoids of the noise level through a two-layer MLP."""
+    """Embedding of the noise level: sinusoids, then a two-layer MLP."""
 
     frequencies: Tensor
 
@@ -29,7 +29,7 @@ class NoiseEmbedding(nn.Module):
 
 
 class NoiseMLP(nn.Module):
-    """The raw network: project, add the noise embedding, three hidden layers, read out."""
+    """Raw network: a projection, to which the noise embedding is added, and an MLP."""
 
     def __init__(self, n_inputs: int, n_coordinates: int, width: int) -> None:
         super().__init__()
@@ -46,7 +46,7 @@ class NoiseMLP(nn.Module):
         self.read_out = nn.Linear(width, n_coordinates)
 
     def forward(self, vectors: Tensor, noise_level: Tensor) -> Tensor:
-        """Read one vector out for each vector in."""
+        """Return one vector for each input vector."""
         hidden = self.hidden(self.project(vectors) + self.embed_noise(noise_level))
         read: Tensor = self.read_out(hidden)
         return read
@@ -63,8 +63,8 @@ class Denoiser(nn.Module):
     - c_out = sigma sigma_data / sqrt(sigma^2 + sigma_data^2)
     - c_in = 1 / sqrt(sigma^2 + sigma_data^2)
 
-    A conditional denoiser is told each coordinate's part: 1, it is known and holds its value; 0, it
-    is being drawn and holds noise; -1, there is nothing to go by, and it holds 0.
+    A conditional denoiser is given the part of each coordinate: 1 if it is known and holds its
+    value, 0 if it is being drawn and holds noise, -1 if nothing is known of it and it holds 0.
     """
 
     def __init__(
@@ -77,12 +77,12 @@ class Denoiser(nn.Module):
         self.sigma_data = sigma_data
 
     def forward(self, noisy: Tensor, sigma: Tensor, part: Tensor | None = None) -> Tensor:
-        """Denoise rows at noise levels ``sigma``: (n, 1), or (1, 1) for all rows alike.
+        """Denoise rows at noise levels ``sigma`` of shape (n, 1), or (1, 1) for the same in all.
 
         Parameters
         ----------
         part : Tensor of the rows' shape, optional
-            Each coordinate's part, for a conditional denoiser.
+            Part of each coordinate, for a conditional denoiser.
         """
         variance = sigma**2 + self.sigma_data**2
         c_skip = self.sigma_data**2 / variance
@@ -103,10 +103,9 @@ def new_denoiser(
     *,
     conditional: bool = False,
 ) -> Denoiser:
-    """A denoiser whose starting weights depend on ``generator`` alone.
+    """Return a denoiser whose initial weights depend on ``generator`` alone.
 
-    Layers draw their weights from torch's global generator; it is borrowed here and
-    given back as it was.
+    Layers draw their weights from torch's global generator, whose state is restored afterwards.
     """
     with torch.random.fork_rng(devices=range(torch.cuda.device_count())):
         torch.manual_seed(generator.initial_seed())

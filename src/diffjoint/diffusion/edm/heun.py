@@ -1,4 +1,4 @@
-"""One step down the probability-flow ODE, by Heun's second-order rule."""
+"""Step down the probability-flow ODE by Heun's second-order method."""
 
 from collections.abc import Callable
 
@@ -10,9 +10,9 @@ Denoise = Callable[[Tensor, Tensor], Tensor]
 
 
 def heun_step(denoiser: Denoise, vectors: Tensor, sigma: float, next_sigma: float) -> Tensor:
-    """Carry ``vectors`` from noise level ``sigma`` down to ``next_sigma``.
+    """Step ``vectors`` from noise level ``sigma`` down to ``next_sigma``.
 
-    The step to zero noise is Euler's: there is no slope at zero to average with.
+    The step to zero noise is Euler's, as the slope at zero is not defined.
     """
     slope = _slope(denoiser, vectors, sigma)
     stepped = vectors + (next_sigma - sigma) * slope
@@ -23,6 +23,5 @@ def heun_step(denoiser: Denoise, vectors: Tensor, sigma: float, next_sigma: floa
 
 
 def _slope(denoiser: Denoise, vectors: Tensor, sigma: float) -> Tensor:
-    level = torch.full((1, 1), sigma, device=vectors.device)
-    cleaned: Tensor = denoiser(vectors, level)
+    cleaned: Tensor = denoiser(vectors, torch.full((1, 1), sigma, device=vectors.device))
     return (vectors - cleaned) / sigma

@@ -1,4 +1,4 @@
-"""EDM's training loss."""
+"""Compute EDM's training loss."""
 
 import torch
 from torch import Tensor
@@ -14,13 +14,13 @@ def denoising_loss(
     known: Tensor | None = None,
     hidden: Tensor | None = None,
 ) -> Tensor:
-    """Mean squared denoising error, weighted so that every noise level counts alike.
+    """Return the mean squared denoising error, weighted so that all noise levels count equally.
 
     Parameters
     ----------
     known, hidden : bool Tensors of the rows' shape, optional
-        Coordinates that the denoiser is shown without noise, and those that it is asked for; of
-        the others nothing is known. Neither given: it is asked for all, and shown none.
+        Coordinates that the denoiser gets without noise, and those whose error counts; the others
+        are unknown. Without these, all coordinates are noisy and count.
 
     Notes
     -----

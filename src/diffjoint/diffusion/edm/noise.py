@@ -1,10 +1,10 @@
-"""Gaussian noise that belongs to a row, not to a place in a batch.
+"""Generate Gaussian noise that depends on the row, not on its position in a batch.
 
-A stream of numbers from one generator changes when rows are cut into other blocks or put
-in another order. Here every number is a hash of (key of the row and draw, counter), so a row
-gets the same noise wherever it stands: results do not depend on the memory limit, and a
-row imputed alone gets the answer it gets inside its table. Repeats of a row are told apart by
-which repeat they are, so that their draws are independent; the first of them is the row alone.
+Numbers from a sequential generator change when rows are split into other blocks or reordered. Here
+every number is a hash of a key (of row and draw) and a counter, so that a row always gets the same
+noise: results do not depend on the memory limit, and a row that is imputed alone gets the same
+result as within its table. Repeats of a row have different keys, so that their draws are
+independent; the first of them has the key of the row alone.
 """
 
 import math
@@ -12,19 +12,19 @@ import math
 import torch
 from torch import Tensor
 
-from diffjoint.state.row_keys import GOLDEN, MIX_1, MIX_2
+from diffjoint.state.keys import GOLDEN, MIX_1, MIX_2
 
 _LOW_32 = 0xFFFFFFFF
 
 
 def draw_keys(rows: Tensor, draws: Tensor, stream: int) -> Tensor:
-    """Keys of (row, draw) pairs within a stream."""
+    """Return keys of (row, draw) pairs within a stream."""
     offset = _signed((stream + 1) * MIX_1)
     return _mix(rows + _mix(draws * _signed(GOLDEN) + offset))
 
 
 def keyed_normal(keys: Tensor, counter: int, n_columns: int) -> Tensor:
-    """Standard normal noise of shape (len(keys), n_columns), a function of its arguments.
+    """Return standard normal noise of shape (len(keys), n_columns), a function of the arguments.
 
     Notes
     -----
@@ -48,7 +48,7 @@ def _mix(z: Tensor) -> Tensor:
 
 
 def _shift(z: Tensor, n_bits: int) -> Tensor:
-    """Shift right without dragging the sign along."""
+    """Shift right and fill with zeros (torch's own shift copies the sign)."""
     return (z >> n_bits) & ((1 << (64 - n_bits)) - 1)
 
 

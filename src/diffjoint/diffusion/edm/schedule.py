@@ -1,4 +1,4 @@
-"""Noise levels: which ones training sees, and which ones sampling walks down.
+"""Return the noise levels of training and of sampling.
 
 In EDM the noise level is its own time: sigma(t) = t.
 """
@@ -10,13 +10,13 @@ from torch import Tensor
 def training_sigmas(
     n: int, log_sigma_mean: float, log_sigma_std: float, generator: torch.Generator
 ) -> Tensor:
-    """Noise levels with a normal logarithm, shape (n, 1)."""
+    """Draw log-normal noise levels, shape (n, 1)."""
     noise = torch.randn(n, 1, generator=generator, device=generator.device)
     return torch.exp(log_sigma_mean + log_sigma_std * noise)
 
 
 def sampling_sigmas(n_steps: int, sigma_min: float, sigma_max: float, rho: float) -> list[float]:
-    """Noise levels from sigma_max down to sigma_min, then 0: ``n_steps + 1`` numbers.
+    """Return noise levels from sigma_max down to sigma_min, then 0: ``n_steps + 1`` numbers.
 
     Notes
     -----

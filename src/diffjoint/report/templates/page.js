@@ -173,11 +173,13 @@
     showReview();
   };
   const quoted = (text) => /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  const runs = (text) => /^'*[=+\-@\t\r]/.test(text) && Number.isNaN(Number(text)); // in a spreadsheet
+  const guarded = (text) => (runs(text) ? `'${text}` : text);
   const csv = () => {
     const lines = cells.filter((cell) => cell.decision).map((cell) =>
       [cell.row, cell.column, cell.probability, cell.call, cell.imputed, cell.reason, cell.decision]);
     const header = ["row", "column", "probability", "call", "imputed", "reason", "decision"];
-    return [header, ...lines].map((each) => each.map((part) => quoted(String(part))).join(",")).join("\n") + "\n";
+    return [header, ...lines].map((each) => each.map((part) => quoted(guarded(String(part)))).join(",")).join("\n") + "\n";
   };
   if (table) {
     const present = new Set(cells.map((cell) => cell.column));

@@ -1,4 +1,4 @@
-"""How cells get lost: by rates, by values of other columns, or as they do in life."""
+"""Mechanisms of loss: at random, by the values of other columns, or as in real surveys."""
 
 from diffjoint.settings import MECHANISM_NAMES, MechanismName
 from diffjoint.simulate.mechanisms.base import Mechanism

@@ -1,4 +1,4 @@
-"""What every way of losing cells has in common."""
+"""Protocol of all mechanisms of loss."""
 
 from typing import Any, Protocol
 
@@ -10,23 +10,23 @@ from diffjoint.settings import MechanismName
 
 
 class Mechanism(Protocol):
-    """A way of losing cells, with all its numbers, so that an oracle can know it."""
+    """A mechanism by which cells get lost, with all its parameters."""
 
     @property
     def name(self) -> MechanismName:
-        """The name it was asked for by."""
+        """Name of the mechanism."""
 
     @property
     def loss_rate(self) -> float:
-        """The rate asked for, over the columns that are not spared."""
+        """Requested share of lost cells, over the columns that are not spared."""
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns of the table, in their order."""
+        """Columns of the table, in their order."""
 
     @property
     def drivers(self) -> tuple[str, ...]:
-        """Columns whose values decide about losses; empty if no value does."""
+        """Columns whose values losses depend on; empty if they depend on none."""
 
     def probability(self, truth: pd.DataFrame) -> NDArray[np.float64]:
         """Return P(lost) of every cell of a true table, shape (n_rows, n_columns)."""
@@ -35,4 +35,4 @@ class Mechanism(Protocol):
         """Draw which cells are lost."""
 
     def describe(self) -> dict[str, Any]:
-        """Return what there is to say about it, as JSON can carry it."""
+        """Return a description as plain data, for JSON."""

@@ -1,4 +1,4 @@
-"""Losses as they happen in life: uneven over columns, and many in one row."""
+"""Losses as in real surveys: at different rates in columns, and together in rows."""
 
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -15,39 +15,40 @@ from diffjoint.settings import LifeName
 Array = NDArray[np.float64]
 
 PROPENSITIES = (0.25, 1.0, 5.5)
-"""How much more than usual a careful, a usual and a reluctant row loses; the mean is 1."""
+"""Relative hazards of careful, average and reluctant rows; the mean over rows is 1."""
 PROPENSITY_SHARES = (0.6, 0.3, 0.1)
-"""Which share of the rows each of them is."""
+"""Share of the rows in each of these classes."""
 LONGEST_BLOCK = 6
+"""Largest number of columns in a block."""
 MOST_UNEVEN = 4.0
-"""A column's own rate is drawn between 0 and this many times the mean, while rates are small."""
+"""Largest rate of a column as a multiple of the mean rate, while rates are small."""
 
 
 @dataclass(frozen=True)
 class LifeMechanism:
-    """Lose cells by what a row and a column are, never by the values of cells.
+    """Loses cells depending on their row and column, but not on any values.
 
-    Three things take cells of a row, independently of each other given the row's propensity m:
+    Cells of a row are lost in three ways, which are independent given the row's propensity m:
 
     - each cell j by itself, with probability 1 - (1 - rates[j]) ** m;
     - each block of adjacent columns as a whole, with probability block_rates[b];
-    - the row's end: it breaks off just before column j with probability break_off[j], given that
-      it got that far, and everything from there on is lost.
+    - everything from column j on, if the row breaks off there, with probability break_off[j] given
+      that it has not broken off before.
 
-    A meaningful cell may be struck like any other; it stays meaningful.
+    A meaningful cell can be lost like any other; it stays meaningful.
 
     Attributes
     ----------
     name : {"own-rates", "break-off", "blocks", "propensity", "survey"}
     loss_rate : float
-        The rate asked for, over the columns that are not spared.
+        Requested share of lost cells, over the columns that are not spared.
     columns : tuple of str
     spare : tuple of str
         Columns that are never lost.
     rates : array of shape (n_columns,)
         P(lost by itself) of each column's cells in rows of propensity 1.
     propensities, shares : arrays of shape (n_classes,)
-        The classes of rows: their propensity, and how many rows belong to each.
+        Classes of rows: their propensity, and their share of the rows.
     blocks : tuple of tuple of str
         Columns that are lost together.
     block_rates : array of shape (n_blocks,)
@@ -55,7 +56,7 @@ class LifeMechanism:
 
     Notes
     -----
-    All that is hidden in a row is discrete, so what an oracle needs follows by summation: see
+    All latent variables of a row are discrete, so that exact probabilities are sums; see
     ``loss_patterns``.
     """
 
@@ -72,17 +73,17 @@ class LifeMechanism:
 
     @property
     def drivers(self) -> tuple[str, ...]:
-        """No column: losses do not depend on values."""
+        """Empty: losses do not depend on values."""
         return ()
 
     @property
     def exposed(self) -> NDArray[np.bool_]:
-        """Columns that can be lost."""
+        """Mask of the columns that can be lost."""
         return np.array([column not in self.spare for column in self.columns])
 
     @property
     def in_block(self) -> NDArray[np.bool_]:
-        """Which columns each block holds, shape (n_blocks, n_columns)."""
+        """Mask of the columns of each block, shape (n_blocks, n_columns)."""
         members = [[column in block for column in self.columns] for block in self.blocks]
         return np.array(members, dtype=bool).reshape(len(self.blocks), len(self.columns))
 
@@ -94,7 +95,7 @@ class LifeMechanism:
 
     @property
     def column_rates(self) -> Array:
-        """P(lost) of each column's cells, whatever took them."""
+        """P(lost) of each column's cells, in any of the three ways."""
         alone = self.shares @ (1.0 - self.class_rates)
         in_blocks = np.where(self.in_block, 1.0 - self.block_rates[:, None], 1.0).prod(axis=0)
         kept = alone * in_blocks * (1.0 - self.break_off).cumprod()
@@ -114,7 +115,7 @@ class LifeMechanism:
         return pd.DataFrame(lost & self.exposed, index=truth.index, columns=truth.columns)
 
     def describe(self) -> dict[str, Any]:
-        """Return its parts by name; those that take nothing are left out."""
+        """Return the parameters by name, without those that lose nothing."""
         about: dict[str, Any] = {
             "name": self.name,
             "loss_rate": self.loss_rate,
@@ -136,7 +137,7 @@ class LifeMechanism:
 
 @dataclass(frozen=True)
 class _Mix:
-    """Which share of the losses comes by which way, while losses are few."""
+    """Shares of the losses by way of losing cells, while losses are few."""
 
     cells: float = 0.0
     blocks: float = 0.0
@@ -175,7 +176,8 @@ def make_life_mechanism(
     if len(exposed) < 2 and (mix.blocks or mix.break_off):
         raise InputError(
             f"{name!r} needs at least two columns that can be lost; got {len(exposed)}. "
-            "Spare fewer columns, or take 'mcar'."
+            "Spare fewer columns, or take 'mcar'.",
+            parameter="spare",
         )
     may_be_lost = np.array([column in exposed for column in columns])
     alone, block, end = np.zeros(len(columns)), np.zeros(0), np.zeros(len(columns))
@@ -184,7 +186,7 @@ def make_life_mechanism(
         uneven = _uneven(len(exposed), rng) if mix.own_rates else np.ones(len(exposed))
         alone[may_be_lost] = mix.cells * uneven
     if mix.blocks:
-        blocks = _cut(exposed, rng)
+        blocks = _cut_into_blocks(exposed, rng)
         block = mix.blocks * _uneven(len(blocks), rng)
     if mix.break_off:
         end[np.flatnonzero(may_be_lost)[1:]] = mix.break_off * 2 / (len(exposed) - 1)
@@ -204,12 +206,14 @@ def make_life_mechanism(
 
 
 def _uneven(n: int, rng: np.random.Generator) -> Array:
-    """Numbers from 0 to ``MOST_UNEVEN`` with mean 1 over all draws, small ones more often."""
+    """Draw numbers from 0 to ``MOST_UNEVEN`` with expected value 1."""
     drawn: Array = MOST_UNEVEN * rng.beta(1.0, MOST_UNEVEN - 1.0, n)
     return drawn
 
 
-def _cut(columns: tuple[str, ...], rng: np.random.Generator) -> tuple[tuple[str, ...], ...]:
+def _cut_into_blocks(
+    columns: tuple[str, ...], rng: np.random.Generator
+) -> tuple[tuple[str, ...], ...]:
     """Cut the columns into blocks of 2 to a quarter of them, none of a single column."""
     longest = int(np.clip(len(columns) // 4, 2, LONGEST_BLOCK))
     lengths: list[int] = []
@@ -223,7 +227,7 @@ def _cut(columns: tuple[str, ...], rng: np.random.Generator) -> tuple[tuple[str,
 
 
 def _scaled(hazards: LifeMechanism) -> LifeMechanism:
-    """Turn relative hazards into probabilities, scaled so that the whole loses what was asked."""
+    """Scale relative hazards to probabilities such that the table loses ``loss_rate``."""
 
     def at(log_scale: float) -> LifeMechanism:
         scale = np.exp(log_scale)
@@ -240,9 +244,10 @@ def _scaled(hazards: LifeMechanism) -> LifeMechanism:
 
     if too_much(_LARGEST) <= 0.0:
         raise InputError(
-            f"loss_rate {hazards.loss_rate} is too high for {hazards.name!r} on "
+            f"A loss rate of {hazards.loss_rate} is too high for {hazards.name!r} on "
             f"{hazards.exposed.sum()} columns: rows break off after the first column at the "
-            "earliest. Lower it."
+            "earliest. Lower it.",
+            parameter="loss_rate",
         )
     return at(float(brentq(too_much, -_LARGEST, _LARGEST)))
 

@@ -1,4 +1,4 @@
-"""Losses that are logistic in some columns: completely at random, at random, not at random."""
+"""Losses with logistic probability: completely at random, at random, and not at random."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -15,25 +15,26 @@ from diffjoint.settings import LogisticName
 
 @dataclass(frozen=True)
 class LogisticMechanism:
-    """Lose cells independently of each other, given the values of a few columns.
+    """Loses cells independently of each other, given the values of a few columns.
 
     P(cell j is lost) = sigmoid(sum over drivers k of weights[k, j] z_k + bias[j]), where z_k is
-    driver k standardised by ``centre`` and ``spread``, and 0 (the mean) where driver k is itself
+    driver k standardised by ``mean`` and ``scale``, and 0 (the mean) where driver k is itself
     meaningfully missing. Columns with a bias of minus infinity are never lost.
 
     Attributes
     ----------
     name : {"mcar", "mar", "mnar"}
     loss_rate : float
-        The rate asked for.
+        Requested share of lost cells.
     columns : tuple of str
     drivers : tuple of str
-        Columns that decide about others; none under MCAR.
+        Columns that losses depend on; none under MCAR.
     weights : array of shape (n_drivers, n_columns)
     bias : array of shape (n_columns,)
-    centre, spread : arrays of shape (n_drivers,)
+    mean, scale : arrays of shape (n_drivers,)
+        Mean and standard deviation of the drivers.
     levels : dict
-        For drivers that are text: the levels, whose positions stand for them.
+        For drivers that are text: their levels, which are coded by position.
     """
 
     name: LogisticName
@@ -42,18 +43,18 @@ class LogisticMechanism:
     drivers: tuple[str, ...]
     weights: NDArray[np.float64]
     bias: NDArray[np.float64]
-    centre: NDArray[np.float64]
-    spread: NDArray[np.float64]
+    mean: NDArray[np.float64]
+    scale: NDArray[np.float64]
     levels: dict[str, tuple[str, ...]]
 
     def probability(self, truth: pd.DataFrame) -> NDArray[np.float64]:
-        """P(lost) of every cell of a true table, shape (n_rows, n_columns)."""
+        """Return P(lost) of every cell of a true table, shape (n_rows, n_columns)."""
         lost: NDArray[np.float64] = expit(self.logit(_numbers(truth, self.drivers, self.levels)))
         return lost
 
     def logit(self, driving: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Logit of P(lost) per column from the drivers' values, NaN where meaningful."""
-        standard = np.nan_to_num((driving - self.centre) / self.spread, nan=0.0)
+        """Return the logit of P(lost) by column from the drivers' values, NaN where meaningful."""
+        standard = np.nan_to_num((driving - self.mean) / self.scale, nan=0.0)
         logits: NDArray[np.float64] = standard @ self.weights + self.bias
         return logits
 
@@ -63,7 +64,7 @@ class LogisticMechanism:
         return pd.DataFrame(lost, index=truth.index, columns=truth.columns)
 
     def describe(self) -> dict[str, Any]:
-        """Return its name, the rate asked for and the driving columns."""
+        """Return the name, the requested rate and the drivers."""
         return {"name": self.name, "loss_rate": self.loss_rate, "drivers": list(self.drivers)}
 
 
@@ -81,9 +82,9 @@ def make_logistic_mechanism(
     Parameters
     ----------
     spare : tuple of str
-        Columns that are never lost and drive nothing, such as ids; they do not count.
+        Columns that are never lost and drive no losses, such as ids; they do not count.
     not_always_there : tuple of str
-        Columns that have lost cells already, so that they cannot drive under MAR.
+        Columns that have lost cells already, so that they cannot be drivers under MAR.
 
     Notes
     -----
@@ -108,19 +109,17 @@ def make_logistic_mechanism(
         if not pd.api.types.is_numeric_dtype(truth[driver])
     }
     driving = _numbers(truth, drivers, levels)
-    centre, spread = np.nanmean(driving, axis=0), np.nanstd(driving, axis=0)
-    spread = np.where(spread > 0, spread, 1.0)
-    standard = np.nan_to_num((driving - centre) / spread, nan=0.0)
+    mean, scale = np.nanmean(driving, axis=0), np.nanstd(driving, axis=0)
+    scale = np.where(scale > 0, scale, 1.0)
+    standard = np.nan_to_num((driving - mean) / scale, nan=0.0)
     driven = ~np.isin(truth.columns, drivers)
     weights = rng.normal(size=(len(drivers), truth.shape[1])) * driven
-    scale = np.std(standard @ weights, axis=0)
-    weights = weights / np.where(scale > 0, scale, 1.0)
+    size = np.std(standard @ weights, axis=0)
+    weights = weights / np.where(size > 0, size, 1.0)
     slopes = standard @ weights
     bias = np.array([_bias(slope, rate) for slope, rate in zip(slopes.T, rates, strict=True)])
     columns = tuple(truth.columns)
-    return LogisticMechanism(
-        name, loss_rate, columns, drivers, weights, bias, centre, spread, levels
-    )
+    return LogisticMechanism(name, loss_rate, columns, drivers, weights, bias, mean, scale, levels)
 
 
 def _pick_drivers(
@@ -144,20 +143,21 @@ def _rates(
     drivers: tuple[str, ...],
     loss_rate: float,
 ) -> NDArray[np.float64]:
-    """The mean loss rate of each column."""
+    """Return the mean loss rate of each column."""
     if name != "mar":
         return np.where(np.isin(columns, exposed), loss_rate, 0.0)
     rate = loss_rate * len(exposed) / max(1, len(exposed) - len(drivers))
     if rate >= 1.0:
         raise InputError(
-            f"loss_rate {loss_rate} is too high for MAR on {len(exposed)} columns: those that can "
-            "be lost would be lost altogether. Lower it."
+            f"A loss rate of {loss_rate} is too high for MAR on {len(exposed)} columns: those that "
+            "can be lost would be lost altogether. Lower it.",
+            parameter="loss_rate",
         )
     return np.where(np.isin(columns, exposed) & ~np.isin(columns, drivers), rate, 0.0)
 
 
 def _bias(slope: NDArray[np.float64], rate: float) -> float:
-    """The bias that makes the mean of sigmoid(slope + bias) the rate."""
+    """Find the bias at which the mean of sigmoid(slope + bias) equals the rate."""
     if rate == 0.0:
         return -np.inf
     return float(brentq(lambda bias: expit(slope + bias).mean() - rate, -60.0, 60.0))
@@ -166,7 +166,7 @@ def _bias(slope: NDArray[np.float64], rate: float) -> float:
 def _numbers(
     truth: pd.DataFrame, names: tuple[str, ...], levels: dict[str, tuple[str, ...]]
 ) -> NDArray[np.float64]:
-    """Columns as numbers; text as positions of its levels, NaN where missing."""
+    """Return columns as numbers: text by the position of its level, NaN where missing."""
     numbers = np.empty((len(truth), len(names)))
     for k, name in enumerate(names):
         column = truth[name]

@@ -1,4 +1,4 @@
-"""A mechanism by its name."""
+"""Make a mechanism of loss by its name."""
 
 from typing import cast, get_args
 
@@ -21,15 +21,20 @@ def make_mechanism(
     spare: tuple[str, ...] = (),
     not_always_there: tuple[str, ...] = (),
 ) -> Mechanism:
-    """Draw a mechanism for a table; apply it to that table or to others like it.
+    """Draw a mechanism for a table, to be applied to that table or to others like it.
 
-    MCAR loses every cell alike. MAR picks columns that are never lost and lets them drive the
-    losses of the others, at a higher rate so that the whole table loses ``loss_rate``. MNAR
-    picks driving columns too, but loses their own cells completely at random.
+    - "mcar" loses every cell with the same probability.
+    - "mar" picks drivers: columns that are never lost, and on whose values the losses of the other
+      columns depend. These are lost at a higher rate, so that the whole table loses ``loss_rate``.
+    - "mnar" picks drivers as well, but loses their own cells completely at random.
 
-    The others look at no value. "own-rates" loses each column at a rate of its own; "break-off"
-    loses all cells of a row after some point of the column order; "blocks" loses adjacent columns
-    together; "propensity" loses much more in some rows than in others; "survey" does all of these.
+    The other mechanisms do not depend on values:
+
+    - "own-rates" loses each column at its own rate.
+    - "break-off" loses all cells of a row from some column on.
+    - "blocks" loses adjacent columns together.
+    - "propensity" loses many more cells in some rows than in others.
+    - "survey" combines all of these.
 
     Parameters
     ----------
@@ -40,9 +45,9 @@ def make_mechanism(
         Share of the cells to lose, in expectation, over the columns that are not spared.
     rng : Generator
     spare : tuple of str
-        Columns that are never lost and drive nothing, such as ids; they do not count.
+        Columns that are never lost and drive no losses, such as ids; they do not count.
     not_always_there : tuple of str
-        Columns that have lost cells already, so that they cannot drive under MAR.
+        Columns with lost cells, which cannot be drivers under MAR.
 
     Examples
     --------
@@ -54,17 +59,13 @@ def make_mechanism(
     """
     if name not in MECHANISM_NAMES:
         listed = ", ".join(repr(known) for known in MECHANISM_NAMES)
-        raise InputError(f"mechanism must be one of {listed}; got {name!r}.")
+        raise InputError(f"mechanism must be one of {listed}; got {name!r}.", parameter="mechanism")
     if not 0.0 < loss_rate < 1.0:
-        raise InputError(f"loss_rate must lie between 0 and 1; got {loss_rate!r}.")
+        raise InputError(
+            f"loss_rate must lie between 0 and 1; got {loss_rate!r}.", parameter="loss_rate"
+        )
     if name in get_args(LifeName):
         columns = tuple(truth.columns)
         return make_life_mechanism(cast(LifeName, name), columns, loss_rate, rng, spare=spare)
-    return make_logistic_mechanism(
-        cast(LogisticName, name),
-        truth,
-        loss_rate,
-        rng,
-        spare=spare,
-        not_always_there=not_always_there,
-    )
+    options = {"spare": spare, "not_always_there": not_always_there}
+    return make_logistic_mechanism(cast(LogisticName, name), truth, loss_rate, rng, **options)

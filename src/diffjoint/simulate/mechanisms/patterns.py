@@ -1,4 +1,4 @@
-"""Exact probabilities of which cells of a row are lost together, for tables of few columns."""
+"""Compute exact probabilities of the cells of a row being lost together, for few columns."""
 
 from itertools import product
 
@@ -11,14 +11,14 @@ from diffjoint.simulate.mechanisms.life import LifeMechanism
 Array = NDArray[np.float64]
 
 MOST_COLUMNS = 12
-"""Beyond that there are too many patterns to list."""
+"""Largest number of columns whose patterns can be listed."""
 
 
 def loss_patterns(mechanism: LifeMechanism) -> Array:
     """Return P(exactly these cells of a row are lost) for every set of columns.
 
-    Sums over everything hidden in a row: its class, which blocks it loses and where it breaks
-    off. All terms are positive, so that rare patterns are as exact as common ones.
+    Sums over the latent variables of a row: its class, the blocks that it loses, and where it
+    breaks off. All terms are positive, so that rare patterns are as exact as common ones.
 
     Returns
     -------
@@ -52,12 +52,12 @@ def missing_given_meaningful(patterns: Array) -> Array:
     Returns
     -------
     array of shape (2 ** n_columns, 2 ** n_columns)
-        Rows for the missing cells, columns for the meaningful ones. A set of columns stands at
-        the number whose binary digits it is, the first column's digit being the highest.
+        Rows are for the missing cells, columns for the meaningful ones. The index of a set of
+        columns is its binary code, in which the first column is the highest digit.
 
     Examples
     --------
-    One column, lost at a rate of 0.3: missing at that rate if regular, always if meaningful.
+    One column, lost at a rate of 0.3: it is missing at that rate if regular, always if meaningful.
 
     >>> missing_given_meaningful(np.array([0.7, 0.3])).tolist()
     [[0.7, 0.0], [0.3, 1.0]]
@@ -69,7 +69,7 @@ def missing_given_meaningful(patterns: Array) -> Array:
 
 
 def _taken_together(mechanism: LifeMechanism) -> list[tuple[NDArray[np.bool_], float]]:
-    """List what blocks and the row's end can take, with the probability of each case."""
+    """List the cells that blocks and breaking off can lose, with the probability of each case."""
     ends = np.append(mechanism.break_off, 1.0) * np.append(1.0, (1 - mechanism.break_off).cumprod())
     position = np.arange(len(mechanism.columns))
     cases = []
@@ -83,7 +83,7 @@ def _taken_together(mechanism: LifeMechanism) -> list[tuple[NDArray[np.bool_], f
 
 
 def _independent(rates: Array) -> Array:
-    """P(pattern) of losses that are independent of each other, one axis per column."""
+    """Return P(pattern) for independent losses, one axis per column."""
     patterns = np.ones(())
     for rate in rates:
         patterns = patterns[..., None] * np.array([1.0 - rate, rate])

@@ -1,8 +1,7 @@
-"""From the raw tables of MIMIC-IV-ED and MIMIC-IV to the paper's 30 columns.
+"""Build the paper's 30 columns from the raw tables of MIMIC-IV-ED and MIMIC-IV.
 
-Follows the construction of the public MIMIC-IV-ED benchmark (Xie et al., Scientific Data 9, 2022),
-which the paper starts from. Conditions follow the published code lists; the benchmark's own may
-differ in single codes.
+Follows the public MIMIC-IV-ED benchmark (Xie et al., Scientific Data 9, 2022), which the paper
+starts from. Conditions follow the published code lists; the benchmark may differ in single codes.
 """
 
 import os
@@ -67,12 +66,12 @@ BOUNDS = {
     "pain": (0.0, 0.0, 10.0, 10.0),
     "acuity": (1.0, 1.0, 5.0, 5.0),
 }
-"""Below the first or above the last a value is taken as not there; between, it is clipped."""
+"""Values outside the first and last number are missing; others are clipped to the middle two."""
 DAYS_BACK = 365
 DIAGNOSIS_DAYS_BACK = 356 * 5
 TRAIN_SHARE, SPLIT_SEED = 0.8, 10
 DEMO_MARK = "demo_subject_id.csv"
-"""A file that only the open demo has."""
+"""Name of a file that only the open demo has."""
 
 Tables = dict[str, pd.DataFrame]
 
@@ -84,22 +83,22 @@ def mimic_iv_ed(
     loss_rate: float = 0.1,
     seed: int = 0,
 ) -> World:
-    """Stays in an emergency department, from the raw tables: the paper's real data.
+    """Build the paper's real data, stays in an emergency department, from the raw tables.
 
     Parameters
     ----------
     folder : path
-        Holds edstays, triage, vitalsign (MIMIC-IV-ED), patients, admissions, diagnoses_icd and
-        icustays (MIMIC-IV) as .csv or .csv.gz, in any folders below it. Access to them is
-        granted by PhysioNet. Version 1.0 of both gives the paper's 353,150 train and 88,287 test
-        rows; later versions have other stays.
+        Folder with edstays, triage, vitalsign (MIMIC-IV-ED), patients, admissions, diagnoses_icd
+        and icustays (MIMIC-IV) as .csv or .csv.gz, in any folders below it. PhysioNet grants
+        access to them. Version 1.0 of both gives the paper's 353,150 train and 88,287 test rows;
+        later versions have other stays.
     mechanism, loss_rate, seed
-        How cells get lost, and which of the cells that are meaningful by chance are.
+        How cells get lost. The seed also decides which cells are meaningful where that is random.
 
     Notes
     -----
-    Vitals that were not taken get the median of the train rows before anything is lost, as in
-    the paper's data: the only empty cells are meaningful by the paper's rules, or lost.
+    Vitals that were not taken are set to the median of the train rows before cells are lost, as in
+    the paper's data. So missing cells are either meaningful by the paper's rules, or lost.
     """
     if any(Path(folder).rglob(DEMO_MARK)):
         raise FileError(
@@ -124,14 +123,14 @@ def mimic_iv_ed_demo(
     seed: int = 0,
     data: str | os.PathLike[str] | None = None,
 ) -> World:
-    """The same from the open demo: 64 patients, enough to try the construction.
+    """Build the same table from the open demo, which has 64 patients.
 
     Parameters
     ----------
     mechanism, loss_rate, seed
         As in :func:`mimic_iv_ed`.
     data : path, optional
-        The data folder; the one that ``DIFFJOINT_DATA`` names if None.
+        Data folder. By default the one that ``DIFFJOINT_DATA`` names.
     """
     folder = DEMO.find("ed/edstays.csv.gz", data).parents[1]
     return _build("mimic-iv-ed-demo", folder, mechanism, loss_rate, seed)
@@ -155,12 +154,12 @@ def _build(
 
 
 def read_tables(folder: Path) -> Tables:
-    """The raw tables, wherever they are below the folder."""
+    """Read the raw tables from anywhere below the folder."""
     return {name: _read(folder, name, columns) for name, columns in TABLES.items()}
 
 
 def build_stays(tables: Tables) -> pd.DataFrame:
-    """One row per stay of an adult with an acuity: everything but medians and scores."""
+    """Build one row per stay of an adult with an acuity, without medians and scores."""
     stays = tables["edstays"].sort_values(["subject_id", "intime"], ignore_index=True)
     stays = stays.merge(tables["patients"], how="left", on="subject_id")
     stays["age"] = stays["intime"].dt.year - stays["anchor_year"] + stays["anchor_age"]
@@ -173,13 +172,13 @@ def build_stays(tables: Tables) -> pd.DataFrame:
 
 
 def with_medians(stays: pd.DataFrame, is_train: NDArray[np.bool_]) -> pd.DataFrame:
-    """The stays with the train rows' medians for vitals that were not taken."""
+    """Set vitals that were not taken to the medians of the train rows."""
     vitals = [*TRIAGE, *LAST]
     return stays.assign(**stays[vitals].fillna(stays.loc[is_train, vitals].median()))
 
 
 def with_scores(stays: pd.DataFrame) -> pd.DataFrame:
-    """The stays with both clinical scores."""
+    """Add both clinical scores."""
     return stays.assign(
         score_CCI=charlson_score(stays["age"], stays),
         score_NEWS=news_score({name: stays[f"triage_{name}"] for name in VITALS}),
@@ -210,7 +209,7 @@ def _read(folder: Path, name: str, columns: list[str]) -> pd.DataFrame:
 
 
 def _at_triage(triage: pd.DataFrame) -> pd.DataFrame:
-    """What is measured and said on arrival, by stay."""
+    """Return vitals and complaints on arrival, by stay."""
     complaint = triage["chiefcomplaint"].fillna("").astype(str)
     table = pd.DataFrame({"stay_id": triage["stay_id"]})
     for name in (*VITALS, "acuity"):
@@ -222,7 +221,7 @@ def _at_triage(triage: pd.DataFrame) -> pd.DataFrame:
 
 
 def _last_vitals(vitalsign: pd.DataFrame) -> pd.DataFrame:
-    """The last value of each vital that was taken, by stay."""
+    """Return the last value of each vital, by stay."""
     last = vitalsign.sort_values("charttime", kind="stable").groupby("stay_id")[list(VITALS)].last()
     plausible = {f"ed_{name}_last": _plausible(name, last[name]) for name in VITALS}
     return pd.DataFrame(plausible)
@@ -237,13 +236,13 @@ def _plausible(name: str, values: pd.Series) -> pd.Series:
 
 
 def _leading_number(text: pd.Series) -> pd.Series:
-    """The number that a text begins with; the middle of a range such as 5-7."""
+    """Return the number that a text begins with; the middle of a range such as 5-7."""
     numbers = text.astype("string").str.extract(r"^\s*(\d+(?:\.\d+)?)(?:\s*-\s*(\d+(?:\.\d+)?))?")
     return numbers.astype(float).mean(axis=1)
 
 
 def _counts(stays: pd.DataFrame, tables: Tables) -> pd.DataFrame:
-    """Stays of the same person in the year before."""
+    """Count the stays of the same person in the year before."""
     events = {
         "n_ed_365d": (tables["edstays"], "intime"),
         "n_hosp_365d": (tables["admissions"], "admittime"),
@@ -259,7 +258,7 @@ def _counts(stays: pd.DataFrame, tables: Tables) -> pd.DataFrame:
 
 
 def _conditions(stays: pd.DataFrame, tables: Tables) -> pd.DataFrame:
-    """Conditions diagnosed in admissions that ended before the stay."""
+    """Return the conditions diagnosed in admissions that ended before the stay."""
     diagnoses = tables["diagnoses_icd"]
     made = conditions_of(diagnoses).groupby(diagnoses["hadm_id"]).any()
     known = tables["admissions"].join(made, on="hadm_id")
@@ -288,10 +287,10 @@ def _outcomes(stays: pd.DataFrame, tables: Tables) -> dict[str, pd.Series]:
 def n_before(
     stays: pd.DataFrame, subjects: pd.Series, times: pd.Series, days: int
 ) -> NDArray[np.int64]:
-    """How many events the person of each stay had in the days before it.
+    """Count the events of each stay's person in the days before the stay.
 
-    Persons and times become one number each, sorted by person, then time; the events of a
-    window are then what lies between two places in the sorted events.
+    Person and time are coded as one number that sorts by person, then time. The events of a
+    window are then the difference of two positions in the sorted events.
     """
     events = np.sort(_keys(subjects[times.notna()], times[times.notna()]))
     arrivals = _keys(stays["subject_id"], stays["intime"])
@@ -300,6 +299,6 @@ def n_before(
 
 
 def _keys(subjects: pd.Series, times: pd.Series) -> NDArray[np.int64]:
-    """Person and second in one number. MIMIC's dates lie after 2100: none is near the zero."""
+    """Code person and second as one number; MIMIC's dates are after 2100, none is near zero."""
     seconds = times.astype("datetime64[s]").astype("int64")
     return np.asarray(subjects.astype("int64") * 2**34 + seconds, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""The paper's 30 columns, what they are, and which stays miss some for a reason."""
+"""Define the paper's 30 columns, and the rules by which their cells are meaningful."""
 
 import numpy as np
 import pandas as pd
@@ -18,12 +18,12 @@ COMPLAINTS = {
     "chiefcom_abdominal_pain": "abdominal pain|abd pain",
     "chiefcom_fever_chills": "fever|chill",
 }
-"""Indicators of the chief complaint, and the words that they look for."""
+"""Indicators of the chief complaint, and the words to search for."""
 CONDITIONS = {"cci_CHF": "CHF", "cci_Renal": "Renal", "eci_Pulmonary": "Pulmonary"}
-"""Indicators of earlier diagnoses, and the condition of each."""
+"""Indicators of earlier diagnoses, and their conditions."""
 
 N_STAYS = 353_150 + 88_287
-"""Train and test rows of the paper's table."""
+"""Number of train and test rows of the paper's table."""
 COLUMN_KINDS = {
     **dict.fromkeys(TRIAGE + LAST, "continuous"),
     **dict.fromkeys(COUNTS, "integer"),
@@ -47,7 +47,7 @@ def mimic_world(
     seed: int,
     rng: np.random.Generator,
 ) -> World:
-    """A world from complete stays: the paper's meaningful cells, then losses."""
+    """Make a world from complete stays: first the paper's meaningful cells, then losses."""
     stays = stays[list(COLUMN_KINDS)].astype(
         {
             name: "float64" if kind == "continuous" else "Int64"
@@ -69,7 +69,7 @@ def mimic_world(
 
 
 def meaningful_cells(stays: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
-    """The paper's four rules: the first two certain, the others by chance that grows with risk."""
+    """Apply the paper's four rules: two are certain, two random, more likely at higher risk."""
     urgent = stays["triage_acuity"] <= 2
     short_of_air = (stays["triage_o2sat"] < 95) | (stays["triage_resprate"] >= 22)
     meaningful = nothing_lost(stays)

@@ -1,8 +1,8 @@
-"""Which diagnoses make which condition.
+"""Map diagnoses to conditions.
 
-The Charlson conditions by the code lists of Quan et al., Medical Care 43(11), 2005, in ICD-9-CM
-and ICD-10, as beginnings of codes without their dots. In a range such as "4254-9" the
-last digit runs from 4 to 9.
+The Charlson conditions follow the code lists of Quan et al., Medical Care 43(11), 2005, in ICD-9-CM
+and ICD-10, as prefixes of codes without dots. In a range such as "4254-9" the last digit runs from
+4 to 9.
 """
 
 import re
@@ -58,7 +58,7 @@ _ICD_10 = {
 
 
 def conditions_of(diagnoses: pd.DataFrame) -> pd.DataFrame:
-    """The conditions that each diagnosis makes.
+    """Return the conditions that each diagnosis stands for.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def conditions_of(diagnoses: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     bool DataFrame
-        A row per diagnosis, a column per condition.
+        One row per diagnosis, one column per condition.
 
     Examples
     --------
@@ -91,6 +91,6 @@ def conditions_of(diagnoses: pd.DataFrame) -> pd.DataFrame:
 
 
 def _pattern(prefixes: str) -> str:
-    """A regular expression for codes that begin in one of these ways."""
+    """Return a regular expression for codes with one of these prefixes."""
     ranges = re.sub(r"(\w)-(\w)", r"[\1-\2]", prefixes)
     return "(?:" + "|".join(ranges.split()) + ")"

@@ -1,4 +1,4 @@
-"""Two clinical scores, by their published points."""
+"""Compute two clinical scores from their published points."""
 
 from collections.abc import Mapping
 
@@ -13,7 +13,7 @@ NEWS_POINTS = {
     "sbp": ((90, 100, 110, 219), (3, 2, 1, 0, 3)),
     "heartrate": ((40, 50, 90, 110, 130), (3, 1, 0, 1, 2, 3)),
 }
-"""Upper ends of each range, and the points of each range and of what lies above."""
+"""Upper ends of the ranges, and the points of each range and of values above the last."""
 AGE_POINTS = ((49, 59, 69, 79), (0, 1, 2, 3, 4))
 CHARLSON_POINTS = {
     **dict.fromkeys(("MI", "CHF", "PVD", "Stroke", "Dementia"), 1),
@@ -23,16 +23,16 @@ CHARLSON_POINTS = {
     "Cancer2": 6,
     "HIV": 6,
 }
-"""Points of each condition; the number tells mild (1) from severe or complicated (2)."""
+"""Points of each condition."""
 
 
 def news_score(vitals: Mapping[str, ArrayLike]) -> NDArray[np.int64]:
-    """National Early Warning Score without its terms for consciousness and oxygen.
+    """Compute the National Early Warning Score without its terms for consciousness and oxygen.
 
     Parameters
     ----------
     vitals : mapping
-        resprate, o2sat, temperature (Celsius), sbp and heartrate; NaN scores 0.
+        resprate, o2sat, temperature (Celsius), sbp and heartrate; NaN gives 0 points.
 
     Examples
     --------
@@ -46,13 +46,13 @@ def news_score(vitals: Mapping[str, ArrayLike]) -> NDArray[np.int64]:
 
 
 def charlson_score(age: ArrayLike, conditions: pd.DataFrame) -> NDArray[np.int64]:
-    """Charlson comorbidity index with points for age.
+    """Compute the Charlson comorbidity index with points for age.
 
     Parameters
     ----------
     age : array
     conditions : bool DataFrame
-        A column for each name in ``CHARLSON_POINTS``.
+        One column for each name in ``CHARLSON_POINTS``.
 
     Examples
     --------

@@ -1,7 +1,8 @@
-"""A stand-in for MIMIC-IV-ED: drawn stays with the same columns, for those without access.
+"""Simulate a stand-in for MIMIC-IV-ED with the same columns, for those without access.
 
-Nothing here is patients' data. Shapes and dependences are chosen to be plausible, constants so that
-the shares of meaningful cells come out as in the paper. Numbers measured on it are the stand-in's.
+Nothing here is data of patients. Distributions and dependences are chosen to be plausible, and
+constants so that the shares of meaningful cells are near those in the paper. Results on the
+stand-in are not results on MIMIC-IV-ED.
 """
 
 import numpy as np
@@ -36,10 +37,10 @@ ILLNESSES = {
     "Cancer2": (-4.0, 0.5, 0.4),
     "HIV": (-4.4, -0.2, 0.3),
 }
-"""Logit of each condition: at age 55, per 20 years of age, per unit of frailty."""
+"""Coefficients of the logit of each condition: at age 55, per 20 years, per unit of frailty."""
 USUAL = dict(zip(VITALS, (36.75, 84.0, 17.4, 98.2, 134.0, 77.0), strict=True))
 URGENCY_ENDS = (-3.85, -1.85, 0.4, 1.85)
-"""Where urgency (low: urgent) passes from one acuity to the next."""
+"""Values of urgency (low: urgent) that separate the levels of acuity."""
 
 
 def mimic_like(
@@ -49,20 +50,20 @@ def mimic_like(
     mechanism: MechanismName | None = "mcar",
     loss_rate: float = 0.1,
 ) -> World:
-    """A stand-in for the paper's MIMIC-IV-ED table: the same 30 columns, drawn.
+    """Simulate a stand-in for the paper's MIMIC-IV-ED table, with the same 30 columns.
 
-    Age and frailty bring illnesses and earlier stays; these and the day's severity bring the
-    complaint, the vitals at triage, the acuity, the last vitals and the outcomes. The early warning
-    score is computed from the vitals, the comorbidity score from age and 17 conditions (three of
-    them are columns), by their formulas. The paper's four rules say which cells are meaningful.
+    Illnesses and earlier stays depend on age and frailty. The complaint, the vitals at triage, the
+    acuity, the last vitals and the outcomes depend on these and on the severity of the day. The
+    early warning score is computed from the vitals, and the comorbidity score from age and 17
+    conditions (three of which are columns). Cells are meaningful by the paper's four rules.
 
     Parameters
     ----------
     n : int
-        Rows; the first four fifths are for training. The paper's number if not given.
+        Number of rows, by default that of the paper. The first four fifths are for training.
     seed : int
     mechanism, loss_rate
-        How cells get lost; no mechanism, no losses.
+        How cells get lost; none are if ``mechanism`` is None.
 
     Examples
     --------
@@ -83,7 +84,7 @@ def mimic_like(
 
 
 def draw_stays(n: int, rng: np.random.Generator) -> pd.DataFrame:
-    """Complete stays: nothing is missing for any reason."""
+    """Draw complete stays, without any missing cells."""
     age = np.floor(18 + 75 * rng.beta(1.25, 1.45, n))
     old = (age - 55) / 20
     frailty = rng.normal(size=n)
@@ -169,7 +170,7 @@ def _draw_triage_vitals(
 
 
 def _as_measured(vitals: dict[str, Array]) -> dict[str, Array]:
-    """Whole numbers, and tenths of a degree Fahrenheit, within what an instrument shows."""
+    """Round vitals as instruments do: to whole numbers, or tenths of a degree Fahrenheit."""
     ranges = {"heartrate": (25, 220), "resprate": (6, 60), "o2sat": (60, 100)}
     ranges |= {"sbp": (50, 260), "dbp": (20, 160)}
     measured = {name: np.clip(np.round(vitals[name]), *ranges[name]) for name in ranges}
@@ -207,13 +208,13 @@ def _draw_acuity(
 def _draw_last_vitals(
     at_triage: dict[str, Array], severity: Array, rng: np.random.Generator
 ) -> dict[str, Array]:
-    """Nearer to the usual than at triage, the more so the less severe."""
+    """Draw the last vitals: nearer to the usual values than at triage, more so if not severe."""
     kept = 0.55 + 0.1 * np.tanh(severity)
-    spreads = dict(zip(VITALS, (0.28, 10.5, 1.7, 1.3, 14.0, 9.5), strict=True))
+    scales = dict(zip(VITALS, (0.28, 10.5, 1.7, 1.3, 14.0, 9.5), strict=True))
     drawn = {
         name: USUAL[name]
         + kept * (at_triage[name] - USUAL[name])
-        + rng.normal(0, spreads[name], len(severity))
+        + rng.normal(0, scales[name], len(severity))
         for name in VITALS
     }
     return {f"ed_{name}_last": values for name, values in _as_measured(drawn).items()}

@@ -1,4 +1,4 @@
-"""Real tables whose empty cells come with the reason why they are empty."""
+"""Real tables that say of each missing cell why it is missing."""
 
 from diffjoint.simulate.real.acs import acs_2018, acs_2018_allocated
 from diffjoint.simulate.real.ames import ames_housing

@@ -1,4 +1,4 @@
-"""The American Community Survey: children are not asked about work."""
+"""American Community Survey: some questions are not put to everyone."""
 
 import zipfile
 from collections.abc import Mapping
@@ -42,13 +42,13 @@ NUMBERS = dict.fromkeys(
 )
 IRREGULAR_FLAGS = {"RAC1P": "FRACP", "MIL": "FMILSP", "FOD1P": "FFODP"}
 DERIVED = {"NATIVITY": "FCITP", "POVPIP": "FPINCP"}
-"""Columns computed from an answer, and the flag of that answer."""
+"""Columns that are computed from an answer, and the flag of that answer."""
 NEVER_ASKED = "PUMA"
 
 
 @dataclass(frozen=True)
 class _Edition:
-    """One state's file: its shape, and how many cells of each column are blank."""
+    """File of one state: its shape, and the number of blank cells of each column."""
 
     archive: str
     file: str
@@ -90,18 +90,19 @@ def acs_2018(
     seed: int = 0,
     data: DataFolder = None,
 ) -> World:
-    """People in Wyoming (5,740 rows) or Delaware (9,123): 40 columns, 28 not asked of everyone.
+    """Read the American Community Survey of Wyoming (5,740 rows) or Delaware (9,123).
 
-    A blank means that the question does not apply; the Census Bureau fills in all answers that
-    were not given. Those fillings count as truth here; :func:`acs_2018_allocated` takes them out.
+    It has 40 columns; 28 of them are questions that were not put to everyone. A blank means that
+    the question does not apply. The Census Bureau imputes all answers that were not given. Here
+    the imputed answers count as true; :func:`acs_2018_allocated` makes them missing.
 
     Parameters
     ----------
     state : {"wyoming", "delaware"}
     mechanism, loss_rate, seed
-        How cells get lost; no mechanism, no losses.
+        How cells get lost; none are if ``mechanism`` is None.
     data : path, optional
-        The data folder; the one that ``DIFFJOINT_DATA`` names if None.
+        Data folder. By default the one that ``DIFFJOINT_DATA`` names.
     """
     persons = _read(state, data)
     answers = _answers(persons)
@@ -119,20 +120,20 @@ def acs_2018(
 def acs_2018_allocated(
     state: State = "wyoming", *, seed: int = 0, data: DataFolder = None
 ) -> World:
-    """The survey as it came back: answers that were not given, and filled in later, are lost.
+    """Read the American Community Survey with its real losses: answers that were not given.
 
-    The Census Bureau flags every answer that it had to fill in. Here those cells are lost, by
-    whatever made people not answer; so are the columns that are computed from them (POVPIP where
-    the person's own income is; relatives' incomes also enter it). What they would have answered
-    nobody knows, so values cannot be judged in this world; calls can.
+    The Census Bureau flags every answer that it imputed. Here those cells are lost, and so are
+    cells that are computed from them (POVPIP where the person's own income is lost, although it
+    also depends on relatives' incomes). The true answers are unknown, so that calls can be scored
+    in this world, but not values.
 
     Parameters
     ----------
     state : {"wyoming", "delaware"}
     seed : int
-        For the split into train and test rows.
+        Seed for the split into train and test rows.
     data : path, optional
-        The data folder; the one that ``DIFFJOINT_DATA`` names if None.
+        Data folder. By default the one that ``DIFFJOINT_DATA`` names.
     """
     persons = _read(state, data)
     answers = _answers(persons)
@@ -152,7 +153,9 @@ def acs_2018_allocated(
 
 def _read(state: State, data: DataFolder) -> pd.DataFrame:
     if state not in get_args(State):
-        raise InputError(f"state must be one of {', '.join(get_args(State))}; got {state!r}.")
+        raise InputError(
+            f"state must be one of {', '.join(get_args(State))}; got {state!r}.", parameter="state"
+        )
     edition = EDITIONS[state]
     path = SOURCE.find(edition.archive, data)
     with readable(path), zipfile.ZipFile(path) as archive:
@@ -163,12 +166,12 @@ def _read(state: State, data: DataFolder) -> pd.DataFrame:
 
 
 def _answers(persons: pd.DataFrame) -> pd.DataFrame:
-    """The 40 columns; the field of degree by its group, the first two digits."""
+    """Take the 40 columns, and reduce the field of degree to its group (the first two digits)."""
     answers = persons[COLUMNS].copy()
     answers["FOD1P"] = answers["FOD1P"].str[:2]
     return answers
 
 
 def _flag(name: str) -> str:
-    """The column that says whether an answer was filled in by the Census Bureau."""
+    """Return the name of the column that says whether the Census Bureau imputed an answer."""
     return (IRREGULAR_FLAGS | DERIVED).get(name) or f"F{name.removesuffix('P')}P"

@@ -1,4 +1,4 @@
-"""Houses sold in Ames, Iowa: no pool, so no quality of the pool."""
+"""Ames housing: houses without a pool have no pool quality."""
 
 from diffjoint.simulate.mechanisms import MechanismName
 from diffjoint.simulate.real.labelled import DataFolder, labelled_world, names, read_text
@@ -63,20 +63,20 @@ def ames_housing(
     seed: int = 0,
     data: DataFolder = None,
 ) -> World:
-    """Houses: 2,930 rows, 80 columns, 15 of them with meaningful cells.
+    """Read the Ames housing data: 2,930 houses, 80 columns, 15 of them with meaningful cells.
 
-    The file writes NA where a house has no such thing, and leaves empty what is not known. The
-    year of a garage that does not exist is left empty too: it is taken as meaningful.
+    The file has NA where a house has no such feature, and an empty cell where a value is unknown.
+    The year of a garage that does not exist is empty too; it is made meaningful.
 
     Parameters
     ----------
     gates : bool
-        Whether to keep the 11 columns that are 0 where a thing does not exist, such as the area
-        of the pool. Without them the reason for an empty cell has to be read off the others.
+        Whether to keep the 11 columns that are 0 where a feature does not exist, such as the area
+        of the pool. Without them it is harder to tell why a cell is missing.
     mechanism, loss_rate, seed
-        How cells get lost; no mechanism, no losses.
+        How cells get lost; none are if ``mechanism`` is None, except those of the file itself.
     data : path, optional
-        The data folder; the one that ``DIFFJOINT_DATA`` names if None.
+        Data folder. By default the one that ``DIFFJOINT_DATA`` names.
     """
     text = read_text(SOURCE.find(FILE, data), encoding="utf-8-sig")
     SOURCE.check_shape(text, SHAPE)

@@ -1,4 +1,4 @@
-"""The Current Population Survey of 1994: who does not work has no occupation."""
+"""Current Population Survey of 1994: people without a job have no occupation."""
 
 from diffjoint.simulate.mechanisms import MechanismName
 from diffjoint.simulate.real.labelled import DataFolder, labelled_world, names, read_text
@@ -72,18 +72,18 @@ def kdd_census_1994(
     seed: int = 0,
     data: DataFolder = None,
 ) -> World:
-    """People asked in 1994: 49,816 rows, 39 columns, 21 of them not for everyone.
+    """Read the Census-Income (KDD) data: 49,816 rows, 39 columns, 21 with meaningful cells.
 
-    "Not in universe" is meaningful; so is the code 0 in six columns that use it for the same.
+    "Not in universe" is meaningful, and so is the code 0 in six columns that use it for the same.
     "?" and an unknown origin are lost. The rows of 1995 are left out, since their answers on
-    moving house carry wrong labels; so are the year, the constant work_time and the survey weight.
+    moving house have wrong labels; so are the year, the constant work_time and the survey weight.
 
     Parameters
     ----------
     mechanism, loss_rate, seed
-        How cells get lost; no mechanism, no losses but the file's own.
+        How cells get lost; none are if ``mechanism`` is None, except those of the file itself.
     data : path, optional
-        The data folder; the one that ``DIFFJOINT_DATA`` names if None.
+        Data folder. By default the one that ``DIFFJOINT_DATA`` names.
     """
     text = read_text(SOURCE.find(FILE, data), header=None, skipinitialspace=True)
     SOURCE.check_shape(text, SHAPE)

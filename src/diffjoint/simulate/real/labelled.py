@@ -1,4 +1,4 @@
-"""From a table of text with its labels to a world."""
+"""Make a world from a real table of text and its labels."""
 
 import gzip
 import os
@@ -21,12 +21,12 @@ DataFolder = str | os.PathLike[str] | None
 
 
 def names(text: str) -> list[str]:
-    """Column names, written one after the other with commas."""
+    """Split column names at commas."""
     return [name.strip() for name in text.split(",")]
 
 
 def read_text(file: Path | IO[bytes], **options: Any) -> pd.DataFrame:
-    """Every cell as it is written: no token is taken for a missing value."""
+    """Read every cell as text, without reading any as missing."""
     with readable(file):
         table: pd.DataFrame = pd.read_csv(file, dtype=str, keep_default_na=False, **options)
     return table
@@ -34,7 +34,7 @@ def read_text(file: Path | IO[bytes], **options: Any) -> pd.DataFrame:
 
 @contextmanager
 def readable(file: Path | IO[bytes]) -> Iterator[None]:
-    """Say in a sentence that a file is cut off, or is not what its name says."""
+    """Raise a :class:`FileError` if a file is damaged or not what its name says."""
     try:
         yield
     except (ValueError, EOFError, KeyError, gzip.BadGzipFile, zipfile.BadZipFile) as error:
@@ -56,23 +56,23 @@ def labelled_world(
     mechanism: MechanismName | None = None,
     loss_rate: float = 0.0,
 ) -> World:
-    """A world from a real table.
+    """Make a world from a real table.
 
     Parameters
     ----------
     name : str
     text : DataFrame of str
     meaningful : bool DataFrame
-        Cells in which there is nothing to fill in.
+        Meaningful cells.
     numbers : mapping
         "continuous" or "integer" for columns of numbers; the others are categorical.
     seed : int
     gone : bool DataFrame, optional
-        Cells that the table came without; nobody knows what was there.
+        Lost cells that the table came without; their values are unknown.
     unknown : bool DataFrame, optional
-        Cells that the table came without, and nobody knows whether anything was there.
-    mechanism : {"mcar", "mar", "mnar"} or None
-        How to lose further cells; None: lose no more.
+        Missing cells of which it is unknown whether they are meaningful or lost.
+    mechanism : str or None
+        How to lose further cells: one of ``MECHANISM_NAMES``, or None to lose none.
     loss_rate : float
     """
     rng = np.random.default_rng(seed)

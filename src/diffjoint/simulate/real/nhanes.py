@@ -1,4 +1,4 @@
-"""The National Health and Nutrition Examination Survey: questions that are skipped or refused."""
+"""National Health and Nutrition Examination Survey: questions that were skipped or refused."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -56,22 +56,22 @@ NOT_ANSWERED = {
 }
 """Codes of "refused" and "don't know", by the width of the field."""
 NO_SUCH_THING = dict.fromkeys(names("DID310S, DID310D, DID320, DID330"), (6666,))
-"""The code of those to whom no goal was named, or who were never tested: nothing to fill in."""
+"""Code for people who were given no goal, or were never tested: meaningful."""
 UNKNOWN_KIND = {"DID320": (5555,), "DID341": (8888,)}
-"""Codes that are empty cells and that nobody can call meaningful or lost."""
+"""Codes of missing cells of which it is unknown whether they are meaningful or lost."""
 HALF_A_YEAR = {"DID040": (666,), "DID341": (5555,)}
-"""The code of an answer below 1; taken as one half."""
+"""Code of an answer below 1, which is read as one half."""
 ASKED_OF_EVERYONE = names("INDHHIN2, INDFMPIR, DMDCITZN")
 ASKED_OF_DIABETICS = names(
     "DID040, DIQ230, DIQ240, DIQ275, DIQ300S, DIQ300D, DID310S, DID310D, DID320, DID341, DID350, "
     "DIQ360, DIQ080"
 )
-"""Columns in which a blank of someone with diabetes is a slip."""
+"""Columns in which a blank is a loss if the person has diabetes."""
 DIABETES, YES = "DIQ010", 1
 
 
 def _counts(text: str) -> Mapping[str, int]:
-    """Counts by column, written one after the other with commas."""
+    """Read counts by column, separated by commas."""
     return MappingProxyType(
         {name: int(count) for name, count in (part.split() for part in names(text))}
     )
@@ -79,7 +79,7 @@ def _counts(text: str) -> Mapping[str, int]:
 
 @dataclass(frozen=True)
 class _Edition:
-    """One table: its columns, and how many cells of each are meaningful and lost."""
+    """One table: its columns, and the number of meaningful and lost cells of each."""
 
     columns: list[str]
     meaningful: Mapping[str, int]
@@ -134,20 +134,20 @@ ABOUT_WOMEN = _Edition(
 
 
 def nhanes_diabetes(*, seed: int = 0, data: DataFolder = None) -> World:
-    """People asked about diabetes and hospitals: 8,897 rows, 45 columns, 30 not asked of everyone.
+    """Read interviews about diabetes and hospitals: 8,897 rows, 45 columns, 30 not for everyone.
 
-    A blank is a question that was routed around, and so is the code of those who were named no
-    goal or never tested: meaningful. Lost are answers that people refused or did not know, and
-    blanks in questions that were put to them. What they would have answered nobody knows, so
-    values cannot be judged in this world; calls can. Of 24 cells the kind is not known: they are
-    missing, and neither meaningful nor lost.
+    Meaningful are blanks of questions that were skipped, and the code for people who were given no
+    goal or were never tested. Lost are answers that people refused or did not know, and blanks in
+    questions that were put to them. The true answers are unknown, so that calls can be scored in
+    this world, but not values. Of 24 missing cells it is unknown whether they are meaningful or
+    lost; they are neither.
 
     Parameters
     ----------
     seed : int
-        For the split into train and test rows.
+        Seed for the split into train and test rows.
     data : path, optional
-        The data folder; the one that ``DIFFJOINT_DATA`` names if None.
+        Data folder. By default the one that ``DIFFJOINT_DATA`` names.
     """
     answers = _read("DIQ_J", data)
     for file in ("DEMO_J", "HUQ_J"):
@@ -157,18 +157,18 @@ def nhanes_diabetes(*, seed: int = 0, data: DataFolder = None) -> World:
 
 
 def nhanes_women(*, seed: int = 0, data: DataFolder = None) -> World:
-    """Women asked about reproductive health: 3,025 rows, 35 columns, 27 not asked of everyone.
+    """Read interviews about reproductive health: 3,025 rows, 35 columns, 27 not for everyone.
 
-    A blank is a question that was routed around: meaningful. Lost are answers that women refused
-    or did not know, and a blank income. What they would have answered nobody knows, so values
-    cannot be judged in this world; calls can.
+    Meaningful are blanks of questions that were skipped. Lost are answers that women refused or
+    did not know, and a blank income. The true answers are unknown, so that calls can be scored in
+    this world, but not values.
 
     Parameters
     ----------
     seed : int
-        For the split into train and test rows.
+        Seed for the split into train and test rows.
     data : path, optional
-        The data folder; the one that ``DIFFJOINT_DATA`` names if None.
+        Data folder. By default the one that ``DIFFJOINT_DATA`` names.
     """
     women = _read("RHQ_J", data)
     interviewed = women["RHQ010"].notna() | women["RHQ031"].notna()
@@ -187,12 +187,13 @@ def _read(file: str, data: DataFolder) -> pd.DataFrame:
 def _world(
     name: str, answers: pd.DataFrame, edition: _Edition, slips: pd.DataFrame, seed: int
 ) -> World:
-    """Tell the kinds of missing cells apart, check their counts and make the world."""
+    """Tell meaningful cells from lost ones, check their numbers and make the world."""
     cells = answers[edition.columns]
-    asked = pd.concat([slips, cells[cells.columns.intersection(ASKED_OF_EVERYONE)].isna()], axis=1)
-    asked = asked.reindex(columns=cells.columns, fill_value=False)
-    lost = asked | _holds(cells, NOT_ANSWERED)
-    meaningful = (cells.isna() & ~asked) | _holds(cells, NO_SUCH_THING)
+    for_all = cells[cells.columns.intersection(ASKED_OF_EVERYONE)].isna()
+    unanswered = pd.concat([slips, for_all], axis=1)
+    unanswered = unanswered.reindex(columns=cells.columns, fill_value=False)
+    lost = unanswered | _holds(cells, NOT_ANSWERED)
+    meaningful = (cells.isna() & ~unanswered) | _holds(cells, NO_SUCH_THING)
     SOURCE.check_labels(meaningful, edition.meaningful)
     SOURCE.check_labels(lost, edition.lost, "lost")
     numbers = [column for column in edition.columns if column in NUMBERS]
@@ -208,7 +209,7 @@ def _world(
 
 
 def _holds(cells: pd.DataFrame, codes: Mapping[str, tuple[int, ...]]) -> pd.DataFrame:
-    """Where a cell holds one of its column's codes."""
+    """Return a mask of the cells that hold one of their column's codes."""
     return pd.DataFrame(
         {name: column.isin(codes.get(str(name), ())) for name, column in cells.items()},
         index=cells.index,
@@ -216,6 +217,6 @@ def _holds(cells: pd.DataFrame, codes: Mapping[str, tuple[int, ...]]) -> pd.Data
 
 
 def _as_text(cells: pd.DataFrame) -> pd.DataFrame:
-    """Numbers as they are written: codes without a decimal point, blanks as empty text."""
+    """Write numbers as text: codes without a decimal point, blanks as empty text."""
     written: pd.DataFrame = cells.map(lambda number: f"{number:.15g}")
     return written.mask(cells.isna(), "")

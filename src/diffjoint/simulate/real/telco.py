@@ -1,4 +1,4 @@
-"""IBM's telephone company: no internet, so no online security."""
+"""Telco customer churn: customers without internet have no online security."""
 
 from diffjoint.simulate.mechanisms import MechanismName
 from diffjoint.simulate.real.labelled import DataFolder, labelled_world, read_text
@@ -37,20 +37,20 @@ def telco_churn(
     seed: int = 0,
     data: DataFolder = None,
 ) -> World:
-    """Customers of a telephone company: 7,043 rows, 20 columns, 8 of them with meaningful cells.
+    """Read the Telco customer churn data: 7,043 rows, 20 columns, 8 with meaningful cells.
 
-    What "No internet service" and "No phone service" stand for is made NA; so is the total charge
-    of customers without a bill yet.
+    "No internet service" and "No phone service" are made NA, and so is the total charge of
+    customers who have no bill yet.
 
     Parameters
     ----------
     gates : bool
-        Whether to keep the two columns that say who has internet and telephone. Without them
-        the reason for an empty cell has to be read off the other columns.
+        Whether to keep the two columns that say who has internet and telephone. Without them it is
+        harder to tell why a cell is missing.
     mechanism, loss_rate, seed
-        How cells get lost; no mechanism, no losses.
+        How cells get lost; none are if ``mechanism`` is None.
     data : path, optional
-        The data folder; the one that ``DIFFJOINT_DATA`` names if None.
+        Data folder. By default the one that ``DIFFJOINT_DATA`` names.
     """
     text = read_text(SOURCE.find(FILE, data))
     SOURCE.check_shape(text, SHAPE)

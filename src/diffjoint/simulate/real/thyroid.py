@@ -1,4 +1,4 @@
-"""Thyroid patients: a blood value that nobody ordered does not exist."""
+"""Thyroid disease: blood values that were not ordered do not exist."""
 
 import pandas as pd
 
@@ -43,17 +43,18 @@ def thyroid_disease(
     seed: int = 0,
     data: DataFolder = None,
 ) -> World:
-    """Patients: 2,799 rows, 23 columns, 5 of them blood values that were not always ordered.
+    """Read the thyroid disease data: 2,799 patients, 23 columns, 5 with meaningful cells.
 
-    The file says of each blood value whether it was measured; those columns are the labels and
-    are dropped. Sex is not known for 110 patients, and an age of 455 is taken as not known.
+    These five are blood values that were not always ordered. The file says which were measured, in
+    columns that serve as labels and are dropped. Sex is lost for 110 patients, and an age of 455
+    is treated as lost.
 
     Parameters
     ----------
     mechanism, loss_rate, seed
-        How cells get lost; no mechanism, no losses but the file's own.
+        How cells get lost; none are if ``mechanism`` is None, except those of the file itself.
     data : path, optional
-        The data folder; the one that ``DIFFJOINT_DATA`` names if None.
+        Data folder. By default the one that ``DIFFJOINT_DATA`` names.
     """
     text = read_text(SOURCE.find(FILE, data), header=None)
     SOURCE.check_shape(text, SHAPE)

@@ -1,6 +1,6 @@
 import numpy as np
 
-from diffjoint.state.row_keys import canonical_order, row_keys
+from diffjoint.state.keys import canonical_order, row_keys
 
 
 def few_distinct(n_rows, seed=0):

@@ -24,7 +24,7 @@ def run_demo(folder: Path, *, seed: int, verbose: bool) -> None:
     imputer = SelectiveImputer(
         world.mm_columns, column_kinds=world.column_kinds, verbose=verbose, random_state=0
     )
-    result = imputer.fit(survey).impute(survey)
+    result = imputer.fit(survey).impute()
     folder.mkdir(parents=True, exist_ok=True)
     write_file(str(folder / "survey.csv"), survey)
     write_file(str(folder / "survey_completed.csv"), result.table)

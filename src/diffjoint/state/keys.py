@@ -1,4 +1,4 @@
-"""Keys that belong to what a row holds, not to where it stands, and numbers that belong to keys."""
+"""Hash rows to keys that depend on their content, not on their position; hash keys to numbers."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,32 +11,32 @@ Keys = NDArray[np.uint64]
 
 
 def row_keys(values: NDArray[np.float64], seed: int) -> NDArray[np.int64]:
-    """One key per row from what the row holds; repeats of a row are told apart.
+    """Return one key per row that depends on its content; repeats of a row get different keys.
 
     Parameters
     ----------
     values : array of shape (n_rows, n_columns)
         Coded cells, NaN where missing.
     seed : int
-        Keys of another seed are unrelated.
+        Keys of different seeds are unrelated.
     """
-    return told_apart(content_keys(values, seed))
+    return number_repeats(content_keys(values, seed))
 
 
-def told_apart(keys: Keys) -> NDArray[np.int64]:
-    """Tell repeats of a row apart by how often its key came before, in the whole table."""
+def number_repeats(keys: Keys) -> NDArray[np.int64]:
+    """Give repeats of a key different keys, by how often it occurred in the rows before."""
     with np.errstate(over="ignore"):
         keys = mix(keys + np.uint64(GOLDEN) * _occurrence(keys).astype(np.uint64))
     return keys.view(np.int64)
 
 
 def canonical_order(values: NDArray[np.float64]) -> NDArray[np.intp]:
-    """An order of the rows that depends on what they hold, not on where they stand.
+    """Return an order of the rows that depends on their content, not on their positions.
 
-    Repeats of a row stay in their order among themselves, so that each keeps its key.
+    Repeats of a row stay in order among themselves, so that each keeps its key.
     """
     n_rows, content = len(values), content_keys(values, seed=0)
-    place_in_order = np.argsort(told_apart(content), kind="stable")
+    place_in_order = np.argsort(number_repeats(content), kind="stable")
     places = np.lexsort((np.arange(n_rows), content[place_in_order]))
     order = np.empty(n_rows, dtype=np.intp)
     order[places] = np.lexsort((np.arange(n_rows), content))
@@ -44,7 +44,7 @@ def canonical_order(values: NDArray[np.float64]) -> NDArray[np.intp]:
 
 
 def content_keys(values: NDArray[np.float64], seed: int) -> Keys:
-    """One key per row from what the row holds; repeats of a row share theirs."""
+    """Return one key per row that depends on its content; repeats of a row share a key."""
     keys = np.full(len(values), seed % 2**64, dtype=np.uint64)
     with np.errstate(over="ignore"):
         for column in values.T:
@@ -54,7 +54,7 @@ def content_keys(values: NDArray[np.float64], seed: int) -> Keys:
 
 
 def keyed_uniform(keys: NDArray[np.int64], stream: int, n_columns: int) -> NDArray[np.float64]:
-    """Random numbers between 0 and 1, a row for each key; another stream, other numbers."""
+    """Return uniform random numbers, one row per key; streams are independent of each other."""
     uniform = np.empty((len(keys), n_columns))
     with np.errstate(over="ignore"):
         start = mix(keys.view(np.uint64) + np.uint64((stream + 1) * MIX_2 % 2**64))
@@ -66,7 +66,7 @@ def keyed_uniform(keys: NDArray[np.int64], stream: int, n_columns: int) -> NDArr
 
 
 def mix(z: Keys) -> Keys:
-    """Every bit of the result depends on every bit of the input (splitmix64)."""
+    """Hash numbers so that every bit depends on every bit of the input (SplitMix64)."""
     with np.errstate(over="ignore"):
         z = (z ^ (z >> np.uint64(30))) * np.uint64(MIX_1)
         z = (z ^ (z >> np.uint64(27))) * np.uint64(MIX_2)
@@ -74,7 +74,7 @@ def mix(z: Keys) -> Keys:
 
 
 def _occurrence(keys: Keys) -> NDArray[np.int64]:
-    """0 for the first row with a key, 1 for the second, and so on."""
+    """Return 0 for the first row with a key, 1 for the second, and so on."""
     order = np.argsort(keys, kind="stable")
     in_order = keys[order]
     starts = np.flatnonzero(np.r_[True, in_order[1:] != in_order[:-1]])

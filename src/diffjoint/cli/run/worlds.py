@@ -13,6 +13,8 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from diffjoint.cli.console import say
+from diffjoint.cli.options.files import Reading
+from diffjoint.cli.options.simulating import Drawn
 from diffjoint.errors import InputError
 from diffjoint.io.world_files import (
     check_new,
@@ -29,20 +31,10 @@ from diffjoint.settings import NA_VALUES
 from diffjoint.simulate import WORLDS, World, make_world
 
 
-def write_world(
-    name: str,
-    folder: Path,
-    rows: int | None,
-    mechanism: str | None,
-    ratio: float | None,
-    seed: int,
-    data: Path | None,
-    ending: str,
-    quiet: bool,
-) -> None:
+def write_world(name: str, drawn: Drawn, folder: Path, ending: str, quiet: bool) -> None:
     """Make a world, write its files, and say how to go on."""
     check_new(folder)
-    world = _world_asked_for(name, rows, mechanism, ratio, seed, data)
+    world = _world_asked_for(name, drawn)
     paths = save_world(world, folder, f".{ending}")
     n_rows, n_columns = world.truth.shape
     say(
@@ -60,16 +52,15 @@ def score_completed(
     split: str,
     mask: str | None,
     proba: str | None,
-    na_values: str | None,
-    encoding: str,
+    reading: Reading,
     *,
     as_json: bool,
 ) -> None:
     """Show how a completed table compares with a world's truth."""
     world = read_world(folder)
     world = world if split == "all" else getattr(world, split)
-    tokens = None if na_values is None else na_values.split(",")
-    table = read_completed(world, completed, tokens, encoding)
+    tokens = None if reading.na_values is None else reading.na_values.split(",")
+    table = read_completed(world, completed, tokens, reading.encoding)
     changed = observed_changed(world, table)
     calls = table.isna() if mask is None else read_calls(world, mask)
     table = table.mask(calls)
@@ -99,14 +90,8 @@ def show_worlds() -> None:
     Console().print(shown)
 
 
-def _world_asked_for(
-    name: str,
-    rows: int | None,
-    mechanism: str | None,
-    ratio: float | None,
-    seed: int,
-    data: Path | None,
-) -> World:
+def _world_asked_for(name: str, drawn: Drawn) -> World:
+    mechanism, ratio = drawn.mechanism, drawn.ratio
     if mechanism == "none" and ratio is not None:
         raise InputError("--mechanism none loses nothing; leave out --ratio, or the mechanism.")
     if name in WORLDS and WORLDS[name].own_losses and (mechanism, ratio) != (None, None):
@@ -120,11 +105,11 @@ def _world_asked_for(
         raise InputError(f"--ratio is a percentage between 0 and 100; got {percent:g}.")
     return make_world(
         name,
-        rows=rows,
+        rows=drawn.rows,
         mechanism=None if chosen == "none" else chosen,  # type: ignore[arg-type]
         loss_rate=percent / 100,
-        seed=seed,
-        data=data,
+        seed=drawn.seed,
+        data=drawn.data,
     )
 
 

@@ -1,0 +1,14 @@
+"""What parameters that are words can be. Nothing is loaded for it."""
+
+from typing import Literal
+
+Band = tuple[float, float]
+"""A lower and an upper probability."""
+PresetName = Literal["fast", "balanced", "paper"]
+DetectorName = Literal["evidence", "paper"]
+Sampler = Literal["amortised", "inpaint"]
+Fusion = Literal["or", "and", "uncertainty", "vote"]
+IntegerSummary = Literal["mean", "mode"]
+Unseen = Literal["error", "missing", "keep"]
+MMOutput = Literal["na", "category", "indicator"]
+Checkboxes = Literal["keep", "fill"]

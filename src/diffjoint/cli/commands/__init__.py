@@ -1,0 +1,1 @@
+"""The commands, a file for each; what they need is imported when they run."""

@@ -1,0 +1,39 @@
+"""``diffjoint transform``."""
+
+from diffjoint.cli.options.files import DecisionsIn, In, ModelPath, Out, Outputs, Reading
+from diffjoint.cli.options.groups import by_groups
+from diffjoint.cli.options.running import Running, UnseenLater
+
+EXAMPLES = "Example: [bold]diffjoint transform survey.diffjoint new.csv completed.csv[/bold]"
+
+
+@by_groups
+def transform(
+    model: ModelPath,
+    source: In,
+    out: Out,
+    *,
+    decisions: DecisionsIn = None,
+    outputs: Outputs,
+    reading: Reading,
+    running: Running,
+    unseen: UnseenLater = None,
+) -> None:
+    """Complete a table with a model that fit saved."""
+    from diffjoint.cli.run import completing, learning
+    from diffjoint.cli.run.clashes import check_outputs
+    from diffjoint.cli.run.reading import check_bound, decided, goes_in_blocks, read
+
+    inputs = {"IN": source, "--decisions": decisions}
+    check_outputs(inputs, {"OUT": out}, outputs, model=model)
+    imputer = learning.loaded(model, unseen, running, self_check=outputs.self_check)
+    file = read(source, reading, imputer.schema_, imputer.reason_codes)
+    learning.say_doubts(imputer, running.quiet)
+    asks_for_all = decisions or imputer.rules
+    if learning.is_by_row(imputer) and not asks_for_all and goes_in_blocks(file, out, outputs):
+        check_bound(file, running.memory_limit)
+        completing.complete_blocks(imputer, file, out, outputs, running.quiet)
+        return
+    cells = decided(decisions, file)
+    result = imputer.impute(file.table, **cells)
+    completing.write_all(imputer, source, file, out, result, outputs, cells, running.quiet)

@@ -1,0 +1,71 @@
+"""How a command runs, and what it does with a model."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+import typer
+
+from diffjoint.cli.options.panels import OUTPUT, READING, RUNNING
+from diffjoint.settings import DEFAULT_MEMORY_LIMIT
+
+Unseen = Annotated[
+    str,
+    typer.Option(
+        help="Levels not seen in fit: error, missing (imputed) or keep (left as is).",
+        rich_help_panel=READING,
+    ),
+]
+UnseenLater = Annotated[
+    str | None,
+    typer.Option(
+        "--unseen", help="As in fit; what fit was told if not given.", rich_help_panel=READING
+    ),
+]
+DrawsOption = Annotated[
+    bool,
+    typer.Option(
+        "--draws/--no-draws",
+        help="Train the diffusion model as well and save it, so that Python's sample can draw from "
+        "the model; takes longer than the rest.",
+        rich_help_panel=OUTPUT,
+    ),
+]
+Seed = Annotated[
+    int,
+    typer.Option(min=0, max=2**32 - 1, help="Same seed, same result.", rich_help_panel=RUNNING),
+]
+MemoryLimit = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SIZE",
+        help="Memory that the run may take, such as 2GB. A text file that is too long for it is "
+        "learnt from some of its rows. Where draws, a report or another format are asked for, it "
+        f"bounds draws alone: {DEFAULT_MEMORY_LIMIT} if not given.",
+        rich_help_panel=RUNNING,
+    ),
+]
+Device = Annotated[str, typer.Option(help="auto, cpu or cuda.", rich_help_panel=RUNNING)]
+Threads = Annotated[int | None, typer.Option(help="Threads to use.", rich_help_panel=RUNNING)]
+Quiet = Annotated[
+    bool,
+    typer.Option(
+        "--quiet",
+        "-q",
+        metavar="",
+        help="Say nothing unless something is wrong.",
+        rich_help_panel=RUNNING,
+    ),
+]
+Json = Annotated[
+    bool, typer.Option("--json", metavar="", help="Print JSON.", rich_help_panel=OUTPUT)
+]
+
+
+@dataclass(frozen=True)
+class Running:
+    """Memory, processors, and how much is said."""
+
+    memory_limit: MemoryLimit = None
+    device: Device = "auto"
+    threads: Threads = None
+    quiet: Quiet = False

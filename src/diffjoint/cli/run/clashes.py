@@ -1,0 +1,98 @@
+"""Refuse outputs that would take the place of each other, of what is read, or cannot be written."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from diffjoint._atomic import check_writable
+from diffjoint.cli.options.files import Outputs
+from diffjoint.errors import InputError
+from diffjoint.io.files import STANDARD_STREAM, check_ending
+
+Named = Mapping[str, str | Path | None]
+"""Paths by the argument or option that names them; None where it is not given."""
+
+
+def check_outputs(
+    inputs: Named, main: Named, outputs: Outputs, *, model: Path | None = None
+) -> None:
+    """Find out now, not after the work, what cannot be written.
+
+    Parameters
+    ----------
+    inputs : mapping
+        What is read. ``--force`` lets outputs take its place.
+    main : mapping
+        The completed table, and a model.
+    model : Path, optional
+        The model that completes the table; nothing takes its place.
+    """
+    tables: Named = {
+        "OUT": main["OUT"],
+        "--mask-out": outputs.mask_out,
+        "--proba-out": outputs.proba_out,
+        "--uncertainty-out": outputs.uncertainty_out,
+        "--review": outputs.review,
+    }
+    others: Named = {"--model-out": main.get("--model-out"), "--report": outputs.report}
+    written = {option: path for option, path in {**tables, **others}.items() if path is not None}
+    _check_distinct(written)
+    named = _files(written)
+    _check_spared(named, _files({"MODEL": model}), None)
+    if not outputs.force:
+        _check_spared(named, _files(inputs), "--force")
+    for option, path in named.items():
+        if option in tables:
+            check_ending(str(path), to_write=True)
+        check_writable(path)
+
+
+def check_model(inputs: Named, model: Path, *, force: bool) -> None:
+    """Find out now that a model cannot be saved, or would take the place of what is read."""
+    if not force:
+        _check_spared({"MODEL": model}, _files(inputs), "--force")
+    check_writable(model)
+
+
+def _files(named: Named) -> dict[str, str | Path]:
+    """Return the files among some paths: neither standard streams nor what is not given."""
+    return {
+        option: path
+        for option, path in named.items()
+        if path is not None and path != STANDARD_STREAM
+    }
+
+
+def _check_distinct(named: Mapping[str, str | Path]) -> None:
+    options = list(named)
+    for i, one in enumerate(options):
+        for other in options[:i]:
+            if _is_same(named[one], named[other]):
+                raise InputError(
+                    f"Two outputs are to be written to {named[one]}: {other} and {one}. Name a "
+                    "file for each."
+                )
+
+
+def _check_spared(
+    outputs: Mapping[str, str | Path], inputs: Mapping[str, str | Path], unless: str | None
+) -> None:
+    for option, path in outputs.items():
+        for read, source in inputs.items():
+            if _is_same(path, source):
+                advice = f", or pass {unless} to have it replaced" if unless else ""
+                raise InputError(
+                    f"{option} would be written over {read}: {path} is the file that is read. "
+                    f"Name another file{advice}."
+                )
+
+
+def _is_same(one: str | Path, other: str | Path) -> bool:
+    """Whether two paths lead to one file: by another name, a link or a hard link."""
+    if STANDARD_STREAM in (one, other):
+        return one == other
+    try:
+        if Path(one).samefile(other):
+            return True
+    except OSError:
+        pass
+    return Path(one).resolve() == Path(other).resolve()

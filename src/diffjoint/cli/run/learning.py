@@ -1,0 +1,125 @@
+"""Fit an imputer to a file, as ``fit`` and ``impute`` do, or load one."""
+
+from pathlib import Path
+from typing import Any
+
+from diffjoint.cli.console import by_options, say
+from diffjoint.cli.options.learning import Filled, Known, Method, Searched
+from diffjoint.cli.options.running import Running
+from diffjoint.cli.parsing import (
+    parse_bounds,
+    parse_codes,
+    parse_kinds,
+    parse_rules,
+    parse_settings,
+)
+from diffjoint.cli.run.by_file import parse_columns, parse_loss_rate, parse_mm_fill, with_codes_of
+from diffjoint.cli.run.showing import show_codes, show_evidence, show_schema
+from diffjoint.errors import InputError
+from diffjoint.imputer import SelectiveImputer, load
+from diffjoint.io.files import TableFile
+from diffjoint.settings import DEFAULT_DETECTOR, DEFAULT_MEMORY_LIMIT, estimator_params
+from diffjoint.steps import fit_understood, learn_only, understand
+
+Groups = tuple[Searched, Known, Filled, Method, Running]
+"""What a model is learnt by."""
+
+
+def learn(
+    file: TableFile,
+    cells: dict[str, Any],
+    groups: Groups,
+    *,
+    in_blocks: bool = False,
+    **params: Any,
+) -> SelectiveImputer:
+    """Return an imputer that has learnt a file; show what it made of the columns.
+
+    Parameters
+    ----------
+    cells : dict
+        What is known of single cells.
+    in_blocks : bool
+        Whether the file will be completed in blocks, so that its table need not be held.
+    **params
+        Parameters of the imputer that are not in the groups.
+    """
+    quiet = groups[-1].quiet
+    imputer = SelectiveImputer(**estimator_params(**_params(file, *groups), **params))
+    understood = understand(imputer, file.table, **cells)
+    show_schema(imputer, understood, quiet)
+    show_codes(file, quiet)
+    if in_blocks:
+        del understood
+        learn_only(imputer, file.take)
+    else:
+        fit_understood(imputer, understood)
+    show_evidence(imputer, quiet)
+    return imputer
+
+
+def _params(
+    file: TableFile,
+    searched: Searched,
+    known: Known,
+    filled: Filled,
+    method: Method,
+    running: Running,
+) -> dict[str, Any]:
+    """Return the options as the imputer's parameters."""
+    mm_columns = searched.mm_columns
+    if mm_columns is None and (known.rules or known.codes):
+        mm_columns = []
+    return {
+        "mm_columns": parse_columns(file, mm_columns),
+        "loss_rate": parse_loss_rate(file, searched.loss_rate),
+        "rules": parse_rules(known.rules),
+        "reason_codes": with_codes_of(file, parse_codes(known.codes)),
+        "column_kinds": {
+            **dict.fromkeys(file.carried, "pass-through"),
+            **file.kinds,
+            **parse_kinds(known.kinds),
+        },
+        "checkboxes": known.checkboxes,
+        "mm_output": filled.mm_output,
+        "mm_fill": parse_mm_fill(file, filled.mm_fill),
+        "bounds": parse_bounds(filled.bounds),
+        "preset": method.preset,
+        "detector": method.detector,
+        **parse_settings(method),
+        "checkpoint": method.checkpoint,
+        "device": running.device,
+        "memory_limit": running.memory_limit or DEFAULT_MEMORY_LIMIT,
+        "verbose": not running.quiet,
+    }
+
+
+def loaded(
+    model: Path, unseen: str | None, running: Running, *, self_check: bool
+) -> SelectiveImputer:
+    """Return a saved imputer, set to run as asked."""
+    imputer = load(model, device=running.device)
+    if self_check and not imputer.settings_.is_amortised:
+        raise InputError(
+            f"--self-check is for values that need no draws; {model} was fitted with "
+            "sampler=inpaint, which draws them. Leave --self-check out."
+        )
+    imputer.set_params(
+        memory_limit=running.memory_limit or DEFAULT_MEMORY_LIMIT,
+        n_threads=running.threads,
+        verbose=not running.quiet,
+    )
+    if unseen is not None:
+        imputer.set_params(unseen=unseen)
+    return imputer
+
+
+def say_doubts(imputer: SelectiveImputer, quiet: bool) -> None:
+    """Say again what the table of ``fit`` could not tell."""
+    for doubt in imputer.doubts_:
+        say(f"Doubt that fit had: {by_options(doubt)}", quiet)
+
+
+def is_by_row(imputer: SelectiveImputer) -> bool:
+    """Whether values and calls are told of each row by itself, without draws."""
+    return imputer.settings_.is_amortised and imputer.detector == DEFAULT_DETECTOR

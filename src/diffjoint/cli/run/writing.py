@@ -1,0 +1,77 @@
+"""Write the model, the report and the list to review; check a table by itself."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from diffjoint.cli.console import by_options, say
+from diffjoint.cli.options.files import Outputs
+from diffjoint.imputer import SelectiveImputer
+from diffjoint.io.files import STANDARD_STREAM, TableFile, is_text, write_file
+from diffjoint.io.formulas import guarded
+from diffjoint.results.imputation import Imputation
+from diffjoint.results.self_check import SelfCheck
+
+
+def save_model(imputer: SelectiveImputer, path: Path, *, draws: bool, quiet: bool) -> None:
+    """Save a model, and say what it can do."""
+    imputer.save(path, draws=draws)
+    draws_too = draws or not imputer.settings_.is_amortised
+    more = ", and draw them." if draws_too else "; fit --draws saves one that can draw them, too."
+    say(f"Saved the model to {path}. It can complete, explain and review tables{more}", quiet)
+
+
+def write_report(
+    imputer: SelectiveImputer,
+    source: str,
+    file: TableFile,
+    path: Path | None,
+    result: Imputation,
+    check: SelfCheck | None,
+    cells: Mapping[str, Any],
+    quiet: bool,
+) -> None:
+    """Write the report, from what was inferred and checked already."""
+    if path is None:
+        return
+    title = "Standard input" if source == STANDARD_STREAM else Path(source).name
+    checked = False if check is None else check
+    imputer.report(file.table, result, title=title, self_check=checked, **cells).save(path)
+    say(f"Wrote the report to {path}: open it in a browser.", quiet)
+
+
+def check_itself(
+    imputer: SelectiveImputer,
+    file: TableFile,
+    result: Imputation,
+    cells: Mapping[str, Any],
+    quiet: bool,
+) -> SelfCheck:
+    """Say what to trust; the report, if there is one, says it, too."""
+    check = imputer.self_check(file.table, result, **cells)
+    alarm = by_options(check.alarm)
+    warning = f"Warning: {alarm}" if alarm else ""
+    say(f"{warning}{by_options(check).removeprefix(alarm)}", quiet)
+    say(warning, not quiet or not warning)  # a report that nobody has opened warns of nothing
+    return check
+
+
+def write_review(
+    imputer: SelectiveImputer,
+    result: Imputation,
+    file: TableFile,
+    outputs: Outputs,
+    cells: Mapping[str, Any],
+) -> None:
+    """Write the cells to review, without the index of a frame: it says no more than the row."""
+    path = outputs.review
+    if path is None:
+        return
+    table = imputer.review(file.table, result, **cells)
+    if isinstance(table, pd.DataFrame):
+        table = table.drop(columns="index")
+    if outputs.guard and is_text(path):
+        table = guarded(table)
+    write_file(path, table)

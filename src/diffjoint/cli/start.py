@@ -1,0 +1,116 @@
+"""Start the command line, and end it in a sentence whatever happens, imports included."""
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import NoReturn
+
+RUN_FAILED = 1
+WRONG_USE = 2
+INTERRUPTED = "Interrupted; no file was left half written."
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run the command line. Exit code 0: done; 1: the run failed; 2: wrong use."""
+    with _ending_in_a_sentence(is_process=arguments is None):
+        # Before threads are started: those that wait must not spin, or a busy neighbour slows them
+        # tenfold.
+        os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+        import warnings
+
+        from diffjoint.cli.app import app
+        from diffjoint.cli.console import told_once
+
+        warnings.showwarning = told_once()
+        app(arguments)
+    sys.exit(0)
+
+
+@contextmanager
+def _ending_in_a_sentence(*, is_process: bool) -> Iterator[None]:
+    """Tell interruptions and unexpected errors in a sentence, and exit with code 1.
+
+    Parameters
+    ----------
+    is_process : bool
+        Whether the process has nothing else to do: an interruption while it ends is then silent.
+    """
+    with _signals(is_process=is_process):
+        try:
+            yield
+        except KeyboardInterrupt as error:
+            ignore_signals()
+            _fail(str(error) or INTERRUPTED)
+        except Exception as error:
+            _fail(_unexpected(error))
+
+
+@contextmanager
+def _signals(*, is_process: bool) -> Iterator[None]:
+    """Take SIGTERM for Ctrl-C meanwhile."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.getsignal(number) for number in SIGNALS}
+    signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, signal.SIG_DFL if is_process else handler)
+
+
+def ignore_signals() -> None:
+    """Let what is said of an interruption not be interrupted."""
+    if threading.current_thread() is threading.main_thread():
+        for number in SIGNALS:
+            signal.signal(number, signal.SIG_IGN)
+
+
+def _interrupt(number: int, frame: FrameType | None) -> NoReturn:
+    """Take a request to end for Ctrl-C: files are cleared away, and the run says how to go on."""
+    raise KeyboardInterrupt
+
+
+def _unexpected(error: Exception) -> str:
+    """Write down the details of an error that nobody foresaw; say where, and what to do."""
+    import traceback
+
+    what = f"{type(error).__name__}: {error}".strip().splitlines()[0][:300]
+    facts = f"{' '.join(sys.argv)}\nPython {sys.version}\n"
+    details = facts + "".join(traceback.format_exception(error))
+    path = _written_down(details)
+    where = (
+        f"The details could not be written to a file:\n{details}"
+        if path is None
+        else f"The details are in {path}: please send it to the developers. It may hold names and "
+        "values of the table."
+    )
+    return f"Unexpected {what}. No file was left half written. {where}"
+
+
+def _written_down(details: str) -> Path | None:
+    """Write details to a new file in the current or the temporary folder, if that can be."""
+    import tempfile
+
+    for folder in (".", tempfile.gettempdir()):
+        try:
+            number, name = tempfile.mkstemp(".txt", "diffjoint-error-", folder)
+        except OSError:
+            continue
+        with open(number, "w", encoding="utf-8", errors="backslashreplace") as file:
+            file.write(details)
+        return Path(name).absolute()
+    return None
+
+
+def _fail(text: str) -> NoReturn:
+    """Print why the run failed, needing nothing that may not be loaded yet; exit."""
+    print(f"Error: {text}", file=sys.stderr)
+    sys.exit(RUN_FAILED)

@@ -1,0 +1,222 @@
+"""The two ways of fitting: values and calls learnt from the table, or passes of Algorithm 1."""
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from diffjoint._atomic import Arrays
+from diffjoint._effort import evidence_units, fit_units, value_units
+from diffjoint._progress import Progress, ScaledProgress
+from diffjoint.detectors import DETECTORS, Belief
+from diffjoint.diffusion.aggregate import Aggregated
+from diffjoint.errors import warn_user
+from diffjoint.fitting.model import Model, PassModel, ValueModel
+from diffjoint.fitting.options import Options
+from diffjoint.fitting.prepare import CodedTable, Plan, Task
+from diffjoint.fitting.running import running
+from diffjoint.settings import DEFAULT_DETECTOR
+from diffjoint.state import Observation
+from diffjoint.values.boosted import Expectation, learn_values
+from diffjoint.values.wrapped import Wrapped, learn_wrapped
+
+
+@dataclass(frozen=True)
+class Learned:
+    """What was learnt from a table, and what it says of it.
+
+    Attributes
+    ----------
+    model : Model
+    inferred : Aggregated
+        Of the rows of ``fit``, in their own order.
+    history : list of dict
+        How training of the diffusion model went.
+    """
+
+    model: Model
+    inferred: Aggregated
+    history: list[dict[str, Any]]
+
+
+Keep = Callable[[Learned], object]
+"""Takes what was learnt."""
+
+
+def fit_values(task: Task, seed: int, options: Options, keep: Keep) -> None:
+    """Learn the mask, and what lost cells are expected to hold; no draw is needed for it."""
+    observation = task.observe(seed)
+    with running(options.n_threads, verbose=options.verbose) as progress:
+        model = learn_value_model(observation, task.plan, seed, options.diffusion.device, progress)
+        inferred = model.infer(observation, options.memory_bytes, progress)
+        keep(Learned(model, _in_own_order(inferred, task), []))
+
+
+def learn_value_model(
+    observation: Observation, plan: Plan, seed: int, device: str, progress: Progress
+) -> ValueModel:
+    """Learn a model of the mask, and of what lost cells are expected to hold."""
+    _begin(observation, plan, 0, progress)
+    belief = _learn_belief(observation, plan, seed, progress)
+    return ValueModel(
+        space=plan.space,
+        settings=plan.settings,
+        seed=seed,
+        belief=belief,
+        device=device,
+        expectation=_learn_expectation(observation, plan, seed, progress),
+    )
+
+
+def fit_passes(
+    task: Task, seed: int, options: Options, keep: Keep, *, is_seeded: bool, go_on: Keep
+) -> None:
+    """Run Algorithm 1 pass by pass, from a checkpoint if there is one.
+
+    Parameters
+    ----------
+    seed : int
+        The seed of a run that starts here; one that is resumed keeps its own.
+    keep, go_on : callable
+        Take what each pass has learnt; what a resumed run had learnt before.
+    is_seeded : bool
+        Whether the seed was asked for, so that only a run with this seed may be resumed.
+    """
+    from diffjoint.diffusion.engine import Passes
+
+    plan, coded, diffusion = task.plan, task.coded, options.diffusion
+    passes = Passes(
+        diffusion.checkpoint,
+        task.identity,
+        coded.known.mark_known(coded.values)[coded.order],
+        plan.space,
+        plan.settings,
+        seed=seed,
+        is_seeded=is_seeded,
+        device=diffusion.device,
+    )
+    seed = passes.seed
+    observation = task.observe(seed)
+    with (
+        running(options.n_threads, verbose=options.verbose, draws=True) as progress,
+        passes.explained_interrupts(),
+    ):
+        _begin(observation, plan, passes.n_left, progress)
+        belief = _learn_belief(observation, plan, seed, progress)
+        if belief is not None:
+            step = ScaledProgress(progress, evidence_units(observation, plan.settings))
+            belief = belief.ready_to_draw(observation, seed, step)
+
+        def learned(denoiser: Arrays, inferred: Aggregated) -> Learned:
+            model = PassModel(
+                space=plan.space,
+                settings=plan.settings,
+                seed=seed,
+                belief=belief,
+                device=diffusion.device,
+                denoiser=denoiser,
+                clusters=inferred.clusters,
+            )
+            return Learned(model, _in_own_order(inferred, task), passes.history)
+
+        if passes.resumed is not None:
+            go_on(learned(*passes.resumed))
+        for done in passes.run(observation, belief, options.memory_bytes, progress):
+            keep(learned(*done))
+
+
+def learn_to_draw(
+    model: ValueModel, coded: CodedTable, inferred: Aggregated, options: Options, progress: Progress
+) -> tuple[ValueModel, list[dict[str, Any]]]:
+    """Train the denoiser when draws are first asked for: nothing else needs it.
+
+    Parameters
+    ----------
+    coded : CodedTable
+        The table of ``fit``.
+    inferred : Aggregated
+        What was inferred of it.
+
+    Returns
+    -------
+    model
+        With a denoiser.
+    history : list of dict
+        How training went.
+    """
+    from diffjoint.diffusion.engine import train_drawer
+
+    device = options.diffusion.device
+    drawer = train_drawer(
+        coded.observe(model.space, model.seed).take(coded.order),
+        model.space,
+        model.settings,
+        model.belief,
+        inferred.take(coded.order),
+        seed=model.seed,
+        device=device,
+        memory_limit=options.memory_bytes,
+        progress=progress,
+    )
+    learned = replace(
+        model,
+        denoiser=drawer.denoiser,
+        shares=drawer.shares,
+        belief=drawer.belief,
+        device=device,
+    )
+    return learned, drawer.history
+
+
+def identify(model: Model, inferred: Aggregated, table_digest: str) -> str:
+    """Return what identifies what was learnt; a copy or a saved one has the same.
+
+    Parameters
+    ----------
+    inferred : Aggregated
+        Of the rows of ``fit``: values of another model differ, whoever gives them.
+    table_digest : str
+        What identifies those rows.
+    """
+    facts = (table_digest, model.seed, model.space.mm, model.settings, model.space.schema)
+    digest = hashlib.sha256(repr(facts).encode())
+    for part in (inferred.values, inferred.uncertainty, inferred.meaningful_score):
+        digest.update(np.ascontiguousarray(part).tobytes())
+    return digest.hexdigest()
+
+
+def _begin(observation: Observation, plan: Plan, n_passes: int, progress: Progress) -> None:
+    """Tell how much there is to do in all phases together."""
+    by_evidence = plan.detector == DEFAULT_DETECTOR
+    units = fit_units(
+        observation, plan.space, plan.settings, by_evidence=by_evidence, n_passes=n_passes
+    )
+    progress.begin(units)
+
+
+def _learn_belief(
+    observation: Observation, plan: Plan, seed: int, progress: Progress
+) -> Belief | None:
+    """Learn what the detector thinks of the mask before anything is drawn; warn of its doubts."""
+    step = ScaledProgress(progress, evidence_units(observation, plan.settings))
+    belief = DETECTORS[plan.detector](observation, plan.space, plan.loss_rate, seed, step)
+    for doubt in belief.doubts if belief else ():
+        warn_user(doubt)
+    return belief
+
+
+def _learn_expectation(
+    observation: Observation, plan: Plan, seed: int, progress: Progress
+) -> Expectation | Wrapped:
+    """Learn what lost cells are expected to hold, by another imputer or by ours."""
+    if plan.imputer is not None:
+        progress.begin(1)
+        return learn_wrapped(plan.imputer, observation, plan.space, seed, progress)
+    step = ScaledProgress(progress, value_units(observation, plan.space, plan.settings))
+    return learn_values(observation, plan.space, plan.settings.n_boosters, seed, step)
+
+
+def _in_own_order(inferred: Aggregated, task: Task) -> Aggregated:
+    return inferred.take(np.argsort(task.coded.order))

@@ -1,0 +1,99 @@
+"""A fitted imputer in one file, without pickle."""
+
+import os
+from collections.abc import Hashable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from diffjoint._atomic import Arrays, read_bundle, write_bundle
+from diffjoint.fitting.model import Model, check_device, model_from
+from diffjoint.fitting.params import label_from, params_from, plain_params
+from diffjoint.fitting.stored import check_stored, laid_out_otherwise
+from diffjoint.settings import Settings
+from diffjoint.state import JointSpace
+from diffjoint.table import Schema
+
+
+@dataclass(frozen=True)
+class Saved:
+    """All of a fitted imputer that a file holds.
+
+    Attributes
+    ----------
+    params : dict
+        The estimator's parameters.
+    model : Model
+    mm_columns : list of labels
+    mm_evidence : list of dict
+    kept_unjudged : tuple of str
+    history : list of dict
+    identity : str
+        What tells what was learnt from what others learnt.
+    feature_names : list of str
+        Empty for arrays.
+    n_features : int
+    """
+
+    params: Mapping[str, Any]
+    model: Model
+    mm_columns: list[Hashable]
+    mm_evidence: list[dict[str, Any]]
+    kept_unjudged: tuple[str, ...]
+    history: list[dict[str, Any]]
+    identity: str
+    feature_names: list[str]
+    n_features: int
+
+
+def write_model(path: str | os.PathLike[str], saved: Saved) -> None:
+    """Write a fitted imputer to a file."""
+    model = saved.model
+    facts = {
+        "params": plain_params(saved.params),
+        "schema": model.space.schema.to_json(),
+        "mm": model.space.mm,
+        "settings": asdict(model.settings),
+        "seed": model.seed,
+        "mm_columns": saved.mm_columns,
+        "mm_evidence": saved.mm_evidence,
+        "kept_unjudged": saved.kept_unjudged,
+        "history": saved.history,
+        "identity": saved.identity,
+        "feature_names": saved.feature_names,
+        "n_features": saved.n_features,
+    }
+    write_bundle(path, "model", model.arrays(), facts)
+
+
+def read_model(path: str | os.PathLike[str], device: str) -> Saved:
+    """Read what :func:`write_model` wrote.
+
+    Parameters
+    ----------
+    device : str
+        Where the diffusion model is to run.
+    """
+    arrays, facts = read_bundle(path, "model")
+    check_stored(path, arrays, facts)
+    try:
+        return _saved_from(arrays, facts, device)
+    except (KeyError, TypeError, IndexError) as error:
+        raise laid_out_otherwise(path, error) from error
+
+
+def _saved_from(arrays: Arrays, facts: dict[str, Any], device: str) -> Saved:
+    check_device(device)
+    settings = Settings(**facts["settings"])
+    schema = Schema.from_json(facts["schema"])
+    space = JointSpace(schema, tuple(facts["mm"]), settings.sigma_data, settings.is_amortised)
+    return Saved(
+        params_from(facts["params"]),
+        model_from(arrays, space, settings, facts["seed"], device),
+        [label_from(label) for label in facts["mm_columns"]],
+        [{**found, "column": label_from(found["column"])} for found in facts["mm_evidence"]],
+        tuple(facts["kept_unjudged"]),
+        facts["history"],
+        facts["identity"],
+        facts["feature_names"],
+        facts["n_features"],
+    )

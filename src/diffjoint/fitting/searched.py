@@ -1,0 +1,138 @@
+"""The searched columns: those named, those found, and those that rules and codes speak of."""
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from diffjoint._progress import Progress
+from diffjoint._types import Values
+from diffjoint.errors import InputError, option, warn_user
+from diffjoint.fitting.auto_columns import not_judged, search_coded
+from diffjoint.fitting.options import Options
+from diffjoint.knowledge.conditions import Rule
+from diffjoint.knowledge.labels import Labels
+from diffjoint.knowledge.reason_codes import columns_searched_by_codes
+from diffjoint.settings import Settings
+from diffjoint.state import JointSpace
+from diffjoint.table import Schema, Table
+
+
+@dataclass(frozen=True)
+class Searched:
+    """Columns in which a missing cell may be meaningful.
+
+    Attributes
+    ----------
+    labels : list
+        Those named or found.
+    evidence : list of dict
+        What speaks for and against each column, if they were to be found.
+    """
+
+    labels: list[Hashable]
+    evidence: list[dict[str, Any]]
+
+
+def choose_searched(
+    options: Options,
+    table: Table,
+    values: Values,
+    schema: Schema,
+    settings: Settings,
+    progress: Progress,
+) -> Searched:
+    """Return the columns named in ``mm_columns``, or find them; warn if nothing is said of them."""
+    if options.were_found:
+        evidence = search_coded(values, table, schema, progress) if settings.joint else []
+        for doubt in not_judged(evidence):
+            warn_user(doubt)
+        return Searched([found["column"] for found in evidence if found["is_named"]], evidence)
+    if options.mm_columns is not None:
+        return Searched(list(options.mm_columns), [])
+    if options.rules or options.reason_codes:
+        return Searched([], [])
+    to_fill = schema.modelled_positions[~schema.checkboxes]
+    if options.diffusion.joint is not False and any(table.missing(i).any() for i in to_fill):
+        warn_user(
+            f"{option('mm_columns')} is not given: every missing cell is taken for lost and will "
+            "be imputed. Name the columns in which a missing cell may be meaningful, or pass "
+            f"{option('mm_columns', 'auto')} to have them found, or [] if there are none."
+        )
+    return Searched([], [])
+
+
+def settled_columns(
+    options: Options,
+    table: Table,
+    schema: Schema,
+    coded: Labels,
+    rules: tuple[Rule, ...],
+    settings: Settings,
+) -> list[int]:
+    """Return the positions of the columns that rules and reason codes make searched."""
+    ruled = [int(schema.modelled_positions[rule.target]) for rule in rules]
+    by_codes = columns_searched_by_codes(table, options.reason_codes, coded)
+    to_judge = [i for i in by_codes if not schema.columns[i].is_checkbox]
+    positions = sorted({*ruled, *to_judge})
+    if positions and not settings.joint:
+        raise InputError(
+            f"{option('joint', False)} imputes every missing cell; rules and codes that mean "
+            "'meaningful' keep some. Leave out one or the other.",
+            parameter="joint",
+        )
+    for position in positions:
+        if not schema.columns[position].is_modelled:
+            raise InputError(
+                f"'{table.names[position]}' has codes that mean 'meaningful', but is passed "
+                f"through unmodelled (an id or free text). Set its kind in "
+                f"{option('column_kinds')}.",
+                parameter="reason_codes",
+            )
+    return positions
+
+
+def joint_space(
+    table: Table,
+    schema: Schema,
+    mm_columns: Sequence[Hashable],
+    settings: Settings,
+    settled: Sequence[int] = (),
+) -> JointSpace:
+    """Return the model space of a table, with the searched columns found and checked.
+
+    Parameters
+    ----------
+    settled : sequence of int
+        Places of columns in which something else says what is meaningful; these are searched
+        whether they miss a cell or not.
+    """
+    if not schema.modelled:
+        raise InputError(
+            "X must have a column to model; all of its columns are pass-through (ids or free "
+            f"text). Set {option('column_kinds')} for those that are not.",
+            parameter="column_kinds",
+        )
+    modelled = schema.modelled_positions.tolist()
+    positions = [*(_mm_position(table, schema, label) for label in mm_columns), *settled]
+    mm = tuple(sorted({modelled.index(position) for position in positions}))
+    searched = mm if settings.joint else ()
+    return JointSpace(schema, searched, settings.sigma_data, settings.is_amortised)
+
+
+def _mm_position(table: Table, schema: Schema, label: Hashable) -> int:
+    position = table.require(label, "mm_columns")
+    names = f"{option('mm_columns')} names {label!r}"
+    if not schema.columns[position].is_modelled:
+        kind = option("column_kinds", {label: "categorical"})
+        raise InputError(
+            f"{names}, which is passed through unmodelled (an id or free text). Drop it from "
+            f"{option('mm_columns')}, or set {kind}.",
+            parameter="mm_columns",
+        )
+    if not table.missing(position).any():
+        raise InputError(
+            f"{names}, which has no missing cell in X: there is nothing to tell apart. Drop it "
+            f"from {option('mm_columns')}.",
+            parameter="mm_columns",
+        )
+    return position

@@ -1,0 +1,57 @@
+"""What a report is made from, collected from a table and what was inferred about it."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from diffjoint.diffusion.aggregate import Aggregated
+from diffjoint.fitting.model import Model
+from diffjoint.fitting.options import Options
+from diffjoint.fitting.prepare import CodedTable
+from diffjoint.report.findings import Findings
+from diffjoint.results.explain import check_band, in_band
+from diffjoint.results.explainer import make_explainer
+from diffjoint.results.self_check import SelfCheck
+
+
+def collect_findings(
+    coded: CodedTable,
+    model: Model,
+    inferred: Aggregated,
+    options: Options,
+    *,
+    doubts: Sequence[str],
+    history: Sequence[Mapping[str, Any]],
+    settings: Mapping[str, Any],
+    check: SelfCheck | None,
+) -> Findings:
+    """Collect what a report is made from.
+
+    Parameters
+    ----------
+    settings : mapping
+        Every number of the method, and the choices made.
+    check : SelfCheck or None
+        None: there was none.
+    """
+    known = coded.known
+    state = known.settle(inferred.state)
+    candidates = coded.observe(model.space, model.seed).candidates
+    band = check_band(options.review_band)
+    return Findings(
+        coded.table,
+        model.space.schema,
+        model.space.mm,
+        state.values,
+        coded.missing,
+        state.meaningful,
+        known.fill_certain(inferred.meaningful_score),
+        candidates & ~known.undecided,
+        in_band(band, inferred.meaningful_score, candidates),
+        inferred.threshold,
+        band,
+        make_explainer(coded, model, model.belief, state.meaningful) if model.belief else None,
+        doubts,
+        history,
+        settings,
+        None if check is None else check.to_dict(),
+    )

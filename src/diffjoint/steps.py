@@ -1,0 +1,89 @@
+"""The steps of fit and impute one by one, for whoever shows or writes something between them."""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from diffjoint._memory import release_freed_memory
+from diffjoint.fitting.fit import learn_value_model
+from diffjoint.fitting.fitted import Fitted
+from diffjoint.fitting.prepare import Given, Understood
+from diffjoint.fitting.running import running
+from diffjoint.imputer import SelectiveImputer
+from diffjoint.results.imputation import Imputation, make_imputation
+from diffjoint.state import content_keys, number_repeats
+
+
+def understand(
+    imputer: SelectiveImputer, X: Any, known_meaningful: Any = None, known_lost: Any = None
+) -> Understood:
+    """Open a table, and find what ``fit`` takes its columns for; :func:`fit_understood` goes on.
+
+    Parameters
+    ----------
+    X, known_meaningful, known_lost : as in ``fit``
+    """
+    return imputer._understand(Given(X, known_meaningful, known_lost))
+
+
+def fit_understood(imputer: SelectiveImputer, understood: Understood) -> SelectiveImputer:
+    """Fit on a table that is understood already."""
+    imputer._fit(understood)
+    return imputer
+
+
+def learn_only(imputer: SelectiveImputer, read: Callable[[], Any]) -> None:
+    """Fit on a table that is let go as soon as it is coded; nothing is inferred about its rows.
+
+    :func:`impute_blocks` then infers it, block by block, and finds what ``fit`` and ``impute``
+    find.
+
+    Parameters
+    ----------
+    imputer : SelectiveImputer
+        One that makes no draws to fit: ``sampler="amortised"``, ``detector="evidence"``.
+    read : callable
+        Returns the table, and does not hold it.
+    """
+    task = imputer._prepare_fit(understand(imputer, read()))
+    options, seed = imputer._options, imputer._draw_seed()
+    observation, plan = task.observe(seed), task.plan
+    del task
+    release_freed_memory()
+    with running(options.n_threads, verbose=options.verbose) as progress:
+        device = options.diffusion.device
+        imputer._fitted = Fitted(learn_value_model(observation, plan, seed, device, progress))
+    imputer.history_ = []
+    del observation
+    release_freed_memory()
+
+
+def impute_blocks(
+    imputer: SelectiveImputer, blocks: Callable[[], Iterable[Any]]
+) -> Iterator[Imputation]:
+    """Complete a table some rows at a time; yield what ``impute`` returns for the whole, in parts.
+
+    Parameters
+    ----------
+    imputer : SelectiveImputer
+        Fitted, and of the kind that :func:`learn_only` fits.
+    blocks : callable
+        Returns the rows of a table, in blocks, each time that it is called: which repeat of others
+        a row is counts in the whole table, so that it is looked through first.
+    """
+    fitted, options = imputer._fitted, imputer._options
+    model = fitted.model
+    parts = (imputer._prepare(Given(X)).values for X in blocks())
+    content = np.concatenate([content_keys(values, seed=0) for values in parts])
+    folds = None if model.belief is None else model.belief.judges(number_repeats(content))
+    first = 0
+    with running(options.n_threads, verbose=False) as progress:
+        for X in blocks():
+            coded = imputer._prepare(Given(X))
+            last = first + coded.table.n_rows
+            own = None if folds is None else folds[first:last]
+            observation = coded.observe(model.space, model.seed)
+            inferred = model.infer(observation, options.memory_bytes, progress, own)
+            yield make_imputation(coded, inferred, fitted, options)
+            first = last

@@ -1,0 +1,92 @@
+"""Outputs that would take the place of each other, or of what is read, are refused."""
+
+import os
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from diffjoint.cli import main
+from diffjoint.simulate import household_survey
+from tests.cli.test_cli import SETTINGS
+from tests.conftest import FEW_CELLS
+
+pytestmark = FEW_CELLS
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    household_survey(80).observed_table.to_csv("in.csv", index=False)
+    Path("folder").mkdir()
+    Path("model").write_bytes(b"a model")
+    Path("list.csv").write_text("row,column,decision\n")
+    for name in ("in.csv", "model", "list.csv"):
+        Path(f"link-{name}").symlink_to(name)
+        os.link(name, f"hard-{name}")
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()}
+    yield tmp_path
+    assert {name: Path(name).read_bytes() for name in before} == before
+
+
+def refused(capsys, *arguments):
+    """What is said when a command is refused."""
+    with pytest.raises(SystemExit) as end:
+        main([str(argument) for argument in (*arguments, "-q")])
+    said = " ".join(capsys.readouterr().err.split())
+    assert end.value.code == 2, said
+    return said
+
+
+OTHER_NAMES = ["{}", "./{}", "folder/../{}", "link-{}", "hard-{}"]
+
+
+@pytest.mark.parametrize("written", OTHER_NAMES)
+def test_the_input_is_not_written_over(files, written, capsys):
+    path = written.format("in.csv")
+    options = ["-m", "commute"]
+    said = refused(capsys, "impute", "in.csv", path, *options)
+    assert f"OUT would be written over IN: {path} is the file that is read." in said
+    assert "or pass --force to have it replaced" in said
+    said = refused(capsys, "impute", "in.csv", "out.csv", *options, "--proba-out", path)
+    assert "--proba-out would be written over IN" in said
+    assert "MODEL would be written over IN" in refused(capsys, "fit", "in.csv", path, *options)
+    absolute = files / path
+    assert "written over IN" in refused(capsys, "impute", "in.csv", absolute, *options)
+
+
+@pytest.mark.parametrize("written", OTHER_NAMES)
+def test_a_model_and_a_list_of_decisions_are_not_written_over(files, written, capsys):
+    model, listed = written.format("model"), written.format("list.csv")
+    transform = ["transform", "model", "in.csv", "out.csv"]
+    said = refused(capsys, *transform, "--report", model, "--force")
+    assert "--report would be written over MODEL" in said
+    assert "--force" not in said
+    said = refused(capsys, *transform, "--decisions", "list.csv", "--review", listed)
+    assert "--review would be written over --decisions" in said
+
+
+@pytest.mark.parametrize("name", ["./new.csv", "folder/../new.csv", "{}/new.csv", "to-new.csv"])
+def test_two_outputs_are_two_files(files, name, capsys):
+    Path("to-new.csv").symlink_to("new.csv")
+    outputs = ["new.csv", "-m", "commute", "--mask-out", name.format(files)]
+    said = refused(capsys, "impute", "in.csv", *outputs)
+    assert "Two outputs are to be written to" in said
+    assert "OUT and --mask-out" in said
+    Path("to-new.csv").unlink()
+
+
+def test_standard_output_takes_one_table(files, capsys):
+    said = refused(capsys, "impute", "in.csv", "-", "-m", "commute", "--mask-out", "-")
+    assert "Two outputs are to be written to -" in said
+
+
+def test_the_input_is_replaced_if_that_is_asked_for(tmp_path):
+    source = tmp_path / "in.csv"
+    household_survey(80).observed_table.to_csv(source, index=False)
+    n_missing = pd.read_csv(source).isna().sum().sum()
+    with pytest.raises(SystemExit) as end:
+        main(["impute", str(source), str(source), "-m", "", "--force", "-q", *SETTINGS])
+    assert end.value.code == 0
+    assert n_missing > 0
+    assert not pd.read_csv(source).isna().any(axis=None)

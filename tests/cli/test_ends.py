@@ -1,0 +1,131 @@
+"""How a run ends that does not end well: a sentence and exit code 1, at any moment."""
+
+import signal
+import subprocess
+import sys
+import tempfile
+
+import pytest
+
+from diffjoint.cli import main
+from diffjoint.simulate import household_survey
+
+SEND = """
+import os, sys, time
+from importlib.abc import MetaPathFinder
+
+class Interrupt(MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name == {module!r}:
+            os.kill(os.getpid(), {number})
+            time.sleep(5)
+
+sys.meta_path.insert(0, Interrupt())
+sys.argv = ["diffjoint", *{arguments!r}]
+from diffjoint.cli import main
+main()
+"""
+"""Sends a signal to itself when a module is about to be loaded."""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("module", ["rich", "typer", "pandas", "sklearn"])
+def test_an_interruption_while_loading_is_told_in_a_sentence(number, module, tmp_path):
+    household_survey(40).observed_table.to_csv(tmp_path / "in.csv", index=False)
+    code = SEND.format(
+        module=module, number=int(number), arguments=["impute", "in.csv", "out.csv", "-m", "commute"]
+    )  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert done.stderr.strip() == "Error: Interrupted; no file was left half written."
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in.csv"]
+
+
+def test_a_request_to_end_clears_away_what_is_half_written(tmp_path):
+    code = """
+import os, signal, sys
+import diffjoint.io.files as files
+
+def write(*args):
+    os.kill(os.getpid(), signal.SIGTERM)
+
+files.TextWriter.write = write
+sys.argv = ["diffjoint", "impute", "in.csv", "out.csv", "-m", "commute", "-q"]
+from diffjoint.cli import main
+main()
+"""
+    household_survey(40).observed_table.to_csv(tmp_path / "in.csv", index=False)
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, "Traceback" in done.stderr) == (1, False)
+    assert "Interrupted; no file was left half written." in done.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in.csv"]
+
+
+@pytest.fixture
+def broken(tmp_path, monkeypatch):
+    """A folder, and a command that fails in a way nobody foresaw."""
+
+    def fail(*_, **__):
+        raise ZeroDivisionError("nobody\nforesaw this")
+
+    monkeypatch.setattr("diffjoint.cli.run.inspecting.inspect", fail)
+    monkeypatch.chdir(tmp_path)
+    household_survey(40).observed_table.to_csv("in.csv", index=False)
+    return tmp_path
+
+
+def end(*arguments):
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    return ended.value.code
+
+
+def test_an_unexpected_error_is_short_and_its_details_are_in_a_file(broken, capsys):
+    handlers = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
+    assert end("inspect", "in.csv", "-q") == 1
+    said = capsys.readouterr().err
+    (details,) = broken.glob("diffjoint-error-*.txt")
+    assert said.startswith("Error: Unexpected ZeroDivisionError: nobody.")
+    assert f"The details are in {details}: please send it to the developers." in said
+    assert "Traceback" not in said
+    assert "Traceback (most recent call last)" in details.read_text()
+    assert "foresaw this" in details.read_text()
+    assert [signal.getsignal(n) for n in (signal.SIGINT, signal.SIGTERM)] == handlers
+
+
+def test_details_go_to_the_temporary_folder_where_the_current_one_takes_none(
+    broken, tmp_path_factory, monkeypatch, capsys
+):
+    other = tmp_path_factory.mktemp("temporary")
+    make = tempfile.mkstemp
+
+    def refuse(suffix, prefix, folder):
+        if folder == ".":
+            raise PermissionError(folder)
+        return make(suffix, prefix, other)
+
+    monkeypatch.setattr("tempfile.mkstemp", refuse)
+    assert end("inspect", "in.csv", "-q") == 1
+    assert str(other) in capsys.readouterr().err
+    assert not list(broken.glob("diffjoint-error-*"))
+
+
+def test_details_that_cannot_be_written_are_shown(broken, monkeypatch, capsys):
+    def refuse(*_):
+        raise PermissionError
+
+    monkeypatch.setattr("tempfile.mkstemp", refuse)
+    assert end("inspect", "in.csv", "-q") == 1
+    assert "Traceback" in capsys.readouterr().err
+
+
+def test_what_starts_the_command_line_loads_hardly_anything():
+    code = (
+        "import sys; before = {*sys.modules}; import diffjoint.cli; print(*{*sys.modules} - before)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not {"typer", "rich", "traceback", "tempfile"} & set(done.stdout.split())
