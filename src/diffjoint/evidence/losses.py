@@ -33,8 +33,8 @@ LEAST_STEEP, LEAST, LEAST_SHARE = 0.2, 0.05, 0.05
 """Spread of losses, in logits, below which columns do not tell how steep losses are; the flattest
 that counts; and the same as a share of the steepest."""
 MOST_SHAPES, FEW_DRIVERS = 4, 2
-"""Columns whose weights are tried for the losses of a searched column; drivers so few that losses are
-not known well without one of them."""
+"""Columns whose weights are tried for the losses of a searched column; drivers so few that losses
+are not known well without one of them."""
 
 
 @dataclass(frozen=True)
