@@ -8,7 +8,13 @@ from diffjoint.evidence import fit_evidence, pack, unpack
 from diffjoint.evidence.column import NEW, Judged, Level, Sought, _find_loss
 from diffjoint.evidence.detector import folds_of
 from diffjoint.evidence.doubts import ALL_SEARCHED, NO_OTHER_COLUMN
-from diffjoint.evidence.losses import LossModel, constant_loss, find_drivers, loss_examples
+from diffjoint.evidence.losses import (
+    LossExamples,
+    LossModel,
+    constant_loss,
+    find_drivers,
+    loss_examples,
+)
 from diffjoint.evidence.missing import (
     IN_FOLDS,
     LEARNER,
@@ -557,3 +563,28 @@ def test_drawn_masks_are_as_coherent_as_the_truth():
         d2 += drawn[:, 3].sum()
         both += (drawn[:, 3] & drawn[:, 4]).sum()
     assert both == d2 > 0
+
+
+def test_losses_as_steep_as_those_of_other_columns_are_preferred():
+    """Believed to be rarer than they are, losses by themselves come out far too steep."""
+    rng = np.random.default_rng(0)
+    n_rows = 20_000
+    scores = np.where(rng.random(n_rows) < 0.3, 1.5, -0.65)[:, None]
+    rho = expit(-1.1 * scores[:, 0] - 0.5)
+    phi = np.where(rng.normal(size=n_rows) > 1.5, 0.5, 0.1)
+    q = rho + (1 - rho) * phi
+    is_missing = rng.random(n_rows) < q
+    logits = np.log(q / (1 - q)) + 0.1 * rng.normal(size=n_rows)
+    level = Level(0.25, steepest=1.25)
+    alone = _find_loss(logits, is_missing, scores, Sought([0], level))
+    assert alone.weights[0] < -1.5
+    examples = LossExamples(({0: 1.1},), 0.9, 1.1)
+    found = _find_loss(logits, is_missing, scores, Sought([0], level, examples))
+    assert found.weights[0] == pytest.approx(-1.1)
+
+
+def test_steepness_is_unusual_only_outside_what_other_columns_show():
+    examples = LossExamples(({0: 1.0},), 0.5, 1.0)
+    assert examples.excess_steepness(0.5) == examples.excess_steepness(1.0) == 0.0
+    assert examples.excess_steepness(np.e) == pytest.approx(1.0)
+    assert LossExamples().excess_steepness(3.0) == 0.0

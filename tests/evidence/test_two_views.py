@@ -73,6 +73,19 @@ def test_cells_lost_together_are_told_from_skipped_ones_by_what_rows_hold(togeth
 
 
 @pytest.mark.slow
+def test_columns_that_only_lose_cells_show_that_rows_lose_them_together():
+    """Some rows of the network lose half of their cells, each by itself; most lose hardly one."""
+    world = bayesian_network(4_000, 2_000, mechanism="propensity", loss_rate=0.3).train
+    values = world.observed_table.to_numpy(dtype=float)
+    levels = np.array([0, 0, 2, 3, 2])
+    evidence = fit_evidence(values, np.isnan(values), levels, [0, 3, 4])
+    assert evidence.leans_on_values
+    called = evidence.probability(values, np.isnan(values)) > 0.5
+    lost, meaningful = (part.to_numpy() for part in (world.lost, world.meaningful))
+    assert (~called[:, [3, 4]])[lost[:, [3, 4]]].mean() > 0.75
+    assert called[meaningful].mean() > 0.5
+
+
 def test_cells_lost_one_by_one_are_judged_by_gaps_as_well():
     values, meaningful = section_survey(together=False)
     evidence = learnt(values)

@@ -6,23 +6,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diffjoint._types import Mask, Values
+from diffjoint.errors import option
 from diffjoint.evidence.missing import FEWEST
 
+SEARCHED, RATE, RULES = option("mm_columns"), option("loss_rate"), option("rules")
+"""What doubts refer to, as each front end shows it."""
 NO_OTHER_COLUMN = (
-    "Columns outside mm_columns have hardly lost a cell, so nothing tells how often cells are "
+    f"Columns outside {SEARCHED} have hardly lost a cell, so nothing tells how often cells are "
     "lost. Each column's lowest rate is taken for its losses: cells that are meaningful everywhere "
-    "alike will be taken for lost. Set loss_rate if you know it."
+    f"alike will be taken for lost. Set {RATE} if you know it."
 )
 ALL_SEARCHED = (
-    "Every column is in mm_columns, so that none tells how often cells are lost. Each column's "
+    f"Every column is in {SEARCHED}, so that none tells how often cells are lost. Each column's "
     "lowest rate is taken for its losses: cells that are meaningful everywhere alike will be taken "
-    "for lost. Leave columns that cannot be meaningful out of mm_columns, or set loss_rate."
+    f"for lost. Leave columns that cannot be meaningful out of {SEARCHED}, or set {RATE}."
 )
-LOST_TOGETHER_ELSEWHERE = "columns outside mm_columns lose their cells together"
-CONTRADICTED = (
-    "of the cells of mm_columns that are lost by what their rows hold, {:.0%} would be called "
-    "meaningful for what is missing beside them"
-)
+LOST_TOGETHER_ELSEWHERE = f"columns outside {SEARCHED} lose their cells together"
 """How a table shows that its cells get lost together."""
 FLAT, FLAT_SHARE, FLAT_QUANTILE, FLAT_ROWS = 0.05, 0.5, 0.25, 2_000
 """A column is in excess alike everywhere if even the lower quarter of its rows is, by this much."""
@@ -56,14 +55,14 @@ def of_table(
             f"Cells get lost together in this table: {reason}. So calls rest on what rows hold, "
             "and a missing cell elsewhere in the row is taken as a sign of a loss. Cells that are "
             "meaningful together for a reason that the table does not hold will be taken for lost: "
-            "set loss_rate for their columns if you know it, or give rules or labels for them."
+            f"set {RATE} for their columns if you know it, or give {RULES} or labels for them."
         )
     strongest = _lost_together(gaps[:, others])
     if not reason and strongest > TOGETHER:
         found.append(
-            "Columns outside mm_columns lose their cells together (correlation up to "
+            f"Columns outside {SEARCHED} lose their cells together (correlation up to "
             f"{strongest:.2f}), as when a row breaks off, or as if they were meaningful. Name them "
-            "in mm_columns if they can be; otherwise cells of mm_columns lost with them may be "
+            f"in {SEARCHED} if they can be; otherwise cells of {SEARCHED} lost with them may be "
             "called meaningful."
         )
     few = [names[j] for j in unjudged if gaps[:, j].any()]
@@ -71,8 +70,8 @@ def of_table(
         found.append(
             f"{_listed(few)} {'has' if len(few) == 1 else 'have'} fewer than {FEWEST} missing or "
             f"fewer than {FEWEST} observed cells: cells there get one probability, from how often "
-            "the column is missing, and are listed for review. Set loss_rate for such a column if "
-            "you know it, or give rules or labels for it."
+            f"the column is missing, and are listed for review. Set {RATE} for such a column if "
+            f"you know it, or give {RULES} or labels for it."
         )
     return tuple(found)
 
@@ -80,10 +79,10 @@ def of_table(
 def of_rates(counted: Values, highest: float) -> tuple[str, ...]:
     """A word on columns outside mm_columns that lose at very different rates."""
     return (
-        f"Columns outside mm_columns have lost between {counted.min():.1%} and {counted.max():.1%} "
-        f"of their cells, so that each column of mm_columns may lose at a rate of its own, up to "
+        f"Columns outside {SEARCHED} have lost between {counted.min():.1%} and {counted.max():.1%} "
+        f"of their cells, so that each column of {SEARCHED} may lose at a rate of its own, up to "
         f"{highest:.0%}: its lowest rate is taken for its losses, and cells that are meaningful "
-        "everywhere alike will be taken for lost. Set loss_rate, for each column if you can.",
+        f"everywhere alike will be taken for lost. Set {RATE}, for each column if you can.",
     )
 
 
@@ -100,7 +99,7 @@ def of_flat(flat: Sequence[str]) -> tuple[str, ...]:
     return (
         f"Cells of {_listed(flat)} are missing more often than cells are lost elsewhere, and "
         "about equally often in all rows. Whether they are meaningful or this column loses more "
-        "cannot be told from the table: the loss rate of the other columns is taken. Set loss_rate "
+        f"cannot be told from the table: the loss rate of the other columns is taken. Set {RATE} "
         "for it if you know better.",
     )
 
@@ -117,7 +116,7 @@ def of_vague(vague: Sequence[str], *, are_rates_known: bool) -> tuple[str, ...]:
     )
     return (
         f"What rows hold does not tell which missing cells of {_listed(vague)} are meaningful. "
-        f"{rate}Set loss_rate for such a column if you know it, or give rules or labels for it.",
+        f"{rate}Set {RATE} for such a column if you know it, or give {RULES} or labels for it.",
     )
 
 
@@ -133,3 +132,11 @@ def _listed(names: Sequence[str], most: int = 8) -> str:
     """Names with commas, the first few of many."""
     shown = ", ".join(names[:most])
     return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+
+
+def contradicted(share: float) -> str:
+    """Return how a table shows that cells get lost together, by what gaps would call meaningful."""
+    return (
+        f"of the cells of {SEARCHED} that are lost by what their rows hold, {share:.0%} "
+        "would be called meaningful for what is missing beside them"
+    )

@@ -86,7 +86,7 @@ def find_loss_pattern(search: Search, tick: Callable[[int], object]) -> LossPatt
     share = _share_contradicted(search, by_values, sharp)
     if share is None or share <= CONTRADICTED:
         return LossPattern(views)
-    return LossPattern(views, True, say.CONTRADICTED.format(share))
+    return LossPattern(views, True, say.contradicted(share))
 
 
 def _share_contradicted(
