@@ -376,22 +376,24 @@ class SelectiveImputer(InferenceMixin, TransformerMixin, BaseEstimator):  # type
         task = self._prepare_fit(understood)
         seed, options = self._draw_seed(), self._options
 
-        def keep(learned: Learned) -> None:
+        def set_model(learned: Learned) -> None:
             self._fitted = fitted_from(learned, task.coded)
             self.history_ = learned.history
             settled = task.coded.known.settle(learned.inferred.state)
             self.meaningful_ = in_table_shape(settled.meaningful, task.coded.table, self.schema_)
 
-        def keep_and_call(learned: Learned) -> None:
-            keep(learned)
+        def set_model_and_call(learned: Learned) -> None:
+            set_model(learned)
             if self.callback is not None:
                 self.callback(self)
 
         if task.plan.makes_passes:
             is_seeded = self.random_state is not None
-            fit_passes(task, seed, options, keep_and_call, go_on=keep, is_seeded=is_seeded)
+            fit_passes(
+                task, seed, options, set_model_and_call, resume=set_model, is_seeded=is_seeded
+            )
         else:
-            fit_values(task, seed, options, keep_and_call)
+            fit_values(task, seed, options, set_model_and_call)
         return task.coded
 
 

@@ -76,7 +76,7 @@ def impute_blocks(
     model = fitted.model
     parts = (imputer._prepare(Given(X)).values for X in blocks())
     content = np.concatenate([content_keys(values, seed=0) for values in parts])
-    folds = None if model.belief is None else model.belief.judges(number_repeats(content))
+    folds = None if model.belief is None else model.belief.judging_folds(number_repeats(content))
     first = 0
     with running(options.n_threads, verbose=False) as progress:
         for X in blocks():

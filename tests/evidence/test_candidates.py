@@ -5,15 +5,21 @@ import pytest
 from scipy.special import expit
 
 from diffjoint.evidence import find_candidates
-from diffjoint.evidence.any_loss import STEEPEST, LossFeatures, association, loss_logits, together
+from diffjoint.evidence.best_losses import (
+    STEEPEST,
+    LossFeatures,
+    association,
+    loss_logits,
+    together,
+)
 from diffjoint.evidence.candidates import (
     CONTEXTS,
-    LEVEL,
+    EXCESS,
     LOSSES,
     NOTHING_MISSING,
     TOO_FEW,
     _holm,
-    _level,
+    _shared_rate,
 )
 from diffjoint.evidence.detector import folds_of
 from diffjoint.simulate import bayesian_network, make_mechanism
@@ -92,7 +98,7 @@ def test_more_missing_than_others_and_not_at_random_is_named():
     values[meaningful, 4] = np.nan
     values[rng.random(values.shape) < 0.1] = np.nan
     found = find_candidates(values, np.isnan(values), np.zeros(5, dtype=int))
-    assert [candidate.reason for candidate in found] == [LOSSES] * 4 + [LEVEL]
+    assert [candidate.reason for candidate in found] == [LOSSES] * 4 + [EXCESS]
     assert found[4].p_value < 0.05
     assert found[4].excess == pytest.approx(0.11, abs=0.02)
 
@@ -101,8 +107,10 @@ def test_more_missing_than_others_and_not_at_random_is_named():
 def test_rows_in_another_order_say_the_same():
     values = bayesian_network(2_000, 0, loss_rate=0.2).observed_table.to_numpy()
     turned = values[np.random.default_rng(0).permutation(len(values))]
-    gaps = np.isnan(values), np.isnan(turned)
-    assert find_candidates(values, gaps[0], N_LEVELS) == find_candidates(turned, gaps[1], N_LEVELS)
+    is_missing = np.isnan(values), np.isnan(turned)
+    assert find_candidates(values, is_missing[0], N_LEVELS) == find_candidates(
+        turned, is_missing[1], N_LEVELS
+    )
 
 
 @pytest.mark.parametrize("shape", [(0, 3), (5, 3), (60, 1), (60, 0), (45, 4)])
@@ -161,11 +169,11 @@ def test_what_is_guessed_beside_a_column_does_not_know_it():
 
 def test_the_level_is_the_rate_that_most_agree_on():
     rates = np.array([0.1, 0.3, 0.302, 0.1, 0.101, 0.5])
-    assert _level(rates, [0, 1, 2, 3, 4, 5], 10_000, False) == pytest.approx(0.1003, abs=1e-4)
-    assert _level(rates, [0, 1, 2, 3], 10_000, False) == pytest.approx(0.1)
-    assert _level(rates, [0, 1, 5], 10_000, False) is None
-    assert _level(rates, [0, 1], 10_000, False) is None
-    assert _level(rates, [0, 1], 10_000, True) == pytest.approx(0.1)
+    assert _shared_rate(rates, [0, 1, 2, 3, 4, 5], 10_000, False) == pytest.approx(0.1003, abs=1e-4)
+    assert _shared_rate(rates, [0, 1, 2, 3], 10_000, False) == pytest.approx(0.1)
+    assert _shared_rate(rates, [0, 1, 5], 10_000, False) is None
+    assert _shared_rate(rates, [0, 1], 10_000, False) is None
+    assert _shared_rate(rates, [0, 1], 10_000, True) == pytest.approx(0.1)
 
 
 def test_p_values_are_corrected_in_turn():

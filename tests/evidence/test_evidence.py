@@ -5,9 +5,10 @@ import pytest
 from scipy.special import expit, logit
 
 from diffjoint.evidence import fit_evidence, pack, unpack
-from diffjoint.evidence.column import NEW, Judged, Level, Sought, _find_loss
+from diffjoint.evidence.column import NEW, Judged, KnownRate, LossSearch, _find_loss
 from diffjoint.evidence.detector import folds_of
 from diffjoint.evidence.doubts import ALL_SEARCHED, NO_OTHER_COLUMN
+from diffjoint.evidence.explain import explain_cells
 from diffjoint.evidence.losses import (
     LossExamples,
     LossModel,
@@ -23,7 +24,6 @@ from diffjoint.evidence.missing import (
     learn_missing,
     rows_outside,
 )
-from diffjoint.evidence.why import why
 from diffjoint.metrics import mm_scores, token_accuracy
 from diffjoint.simulate import bayes_posterior, bayesian_network
 from diffjoint.state import keyed_uniform, row_keys
@@ -278,7 +278,7 @@ def test_too_few_cells_of_a_kind_give_the_rate_alone():
 
 def test_a_loss_model_meets_its_level():
     scores = np.random.default_rng(0).normal(size=(5_000, 3))
-    model = LossModel(np.array([0, 2]), np.array([1.0, -0.5]), 0.0).with_level(scores, 0.2)
+    model = LossModel(np.array([0, 2]), np.array([1.0, -0.5]), 0.0).with_mean_rate(scores, 0.2)
     assert model.rate(scores).mean() == pytest.approx(0.2)
     assert constant_loss(0.25).rate(scores) == pytest.approx(0.25)
 
@@ -295,13 +295,13 @@ def test_losses_are_made_no_steeper_than_told():
 
 def test_other_columns_tell_how_steep_losses_are():
     rng = np.random.default_rng(0)
-    scores, gaps = rng.normal(size=(20_000, 3)), np.zeros((20_000, 3), dtype=bool)
-    gaps[:, 1] = rng.random(20_000) < expit(0.8 * scores[:, 0] - 1)
-    gaps[:, 2] = rng.random(20_000) < expit(0.3 * scores[:, 0] - 1)
-    assert loss_examples(scores, gaps, np.array([1, 2]), [0]).steepest == pytest.approx(
+    scores, is_missing = rng.normal(size=(20_000, 3)), np.zeros((20_000, 3), dtype=bool)
+    is_missing[:, 1] = rng.random(20_000) < expit(0.8 * scores[:, 0] - 1)
+    is_missing[:, 2] = rng.random(20_000) < expit(0.3 * scores[:, 0] - 1)
+    assert loss_examples(scores, is_missing, np.array([1, 2]), [0]).steepest == pytest.approx(
         0.8, abs=0.05
     )
-    assert loss_examples(scores, gaps, np.array([0]), [0]).steepest == 0.0, (
+    assert loss_examples(scores, is_missing, np.array([0]), [0]).steepest == 0.0, (
         "no column drives itself"
     )
 
@@ -316,7 +316,7 @@ def test_losses_are_found_where_the_least_missing_rows_mislead():
     q = rho + (1 - rho) * phi
     is_missing = rng.random(n_rows) < q
     logits = np.log(q / (1 - q)) + 0.02 * rng.normal(size=n_rows)
-    found = _find_loss(logits, is_missing, scores, Sought([0], Level(0.6, steepest=2.0)))
+    found = _find_loss(logits, is_missing, scores, LossSearch([0], KnownRate(0.6, steepest=2.0)))
     np.testing.assert_allclose(found.rate(scores), rho, atol=0.03)
 
 
@@ -332,7 +332,7 @@ def test_folds_follow_the_rows():
 def test_new_rows_are_judged_by_all_folds_and_those_learnt_from_by_one(network, evidence):
     """The mean of all folds is steadier, but no row may judge itself."""
     seen, new = (part.observed_table.to_numpy() for part in (network.train, network.test))
-    judges = evidence.judges(np.vstack([seen[:500], new]))
+    judges = evidence.judging_folds(np.vstack([seen[:500], new]))
     np.testing.assert_array_equal(judges[:500], evidence.folds(seen[:500]))
     has_number = ~np.isnan(new[:, :2]).all(axis=1)
     assert (judges[500:][has_number] == NEW).all(), "no other row holds the same number"
@@ -352,7 +352,7 @@ def test_new_rows_are_judged_by_all_folds_and_those_learnt_from_by_one(network, 
 def test_a_new_row_is_pushed_as_its_judges_say_on_average(network, evidence):
     values = network.test.observed_table.to_numpy()
     rows = np.flatnonzero(np.isnan(values[:, 3]) & ~np.isnan(values[:, 1]))[:20]
-    found = why(evidence, values, rows, 3)
+    found = explain_cells(evidence, values, rows, 3)
     column = evidence.columns[3]
     logits = np.mean([trees.logit(values[rows]) for trees in column.trees], axis=0)
     excess = logits - logit(column.loss.rate(evidence.scores.of(values[rows])))
@@ -499,8 +499,8 @@ def test_small_tables_with_losses_alone_are_rarely_called():
 
 def labels_on(world, chosen):
     """What is known of the chosen cells, and which those are, among the training rows."""
-    gaps = world.train.observed_table.isna().to_numpy()
-    labelled = gaps & chosen
+    is_missing = world.train.observed_table.isna().to_numpy()
+    labelled = is_missing & chosen
     return {
         "known": np.where(labelled, world.train.meaningful.to_numpy(), np.nan),
         "labelled": labelled,
@@ -575,11 +575,11 @@ def test_losses_as_steep_as_those_of_other_columns_are_preferred():
     q = rho + (1 - rho) * phi
     is_missing = rng.random(n_rows) < q
     logits = np.log(q / (1 - q)) + 0.1 * rng.normal(size=n_rows)
-    level = Level(0.25, steepest=1.25)
-    alone = _find_loss(logits, is_missing, scores, Sought([0], level))
+    known = KnownRate(0.25, steepest=1.25)
+    alone = _find_loss(logits, is_missing, scores, LossSearch([0], known))
     assert alone.weights[0] < -1.5
     examples = LossExamples(({0: 1.1},), 0.9, 1.1)
-    found = _find_loss(logits, is_missing, scores, Sought([0], level, examples))
+    found = _find_loss(logits, is_missing, scores, LossSearch([0], known, examples))
     assert found.weights[0] == pytest.approx(-1.1)
 
 

@@ -33,9 +33,9 @@ def nested():
 
 
 def test_a_column_implies_those_that_are_never_observed_where_it_is_meaningful(nested):
-    gaps = gaps_of(nested, np.random.default_rng(1))
-    share_of_spouse = np.where(gaps[:, AGE], 0.6, 0.01)
-    assert find_implied(judged(share_of_spouse), gaps, SPOUSE, NONE).tolist() == [
+    is_missing = gaps_of(nested, np.random.default_rng(1))
+    share_of_spouse = np.where(is_missing[:, AGE], 0.6, 0.01)
+    assert find_implied(judged(share_of_spouse), is_missing, SPOUSE, NONE).tolist() == [
         False,
         True,
         False,
@@ -43,48 +43,48 @@ def test_a_column_implies_those_that_are_never_observed_where_it_is_meaningful(n
 
 
 def test_a_column_that_is_meaningful_beside_an_observed_one_does_not_imply_it(nested):
-    gaps = gaps_of(nested, np.random.default_rng(1))
-    share_of_age = np.where(gaps[:, SPOUSE], 0.8, 0.2)
-    assert not find_implied(judged(share_of_age), gaps, AGE, NONE).any()
+    is_missing = gaps_of(nested, np.random.default_rng(1))
+    share_of_age = np.where(is_missing[:, SPOUSE], 0.8, 0.2)
+    assert not find_implied(judged(share_of_age), is_missing, AGE, NONE).any()
 
 
 def test_a_few_clear_exceptions_are_enough(nested):
     """What is clear of single cells must not be lost from draws."""
-    gaps = gaps_of(nested, np.random.default_rng(1))
-    exceptions = np.flatnonzero(~gaps[:, AGE])[:5]
-    gaps[exceptions, SPOUSE] = True
-    share_of_spouse = np.where(gaps[:, AGE], 0.6, 0.0)
+    is_missing = gaps_of(nested, np.random.default_rng(1))
+    exceptions = np.flatnonzero(~is_missing[:, AGE])[:5]
+    is_missing[exceptions, SPOUSE] = True
+    share_of_spouse = np.where(is_missing[:, AGE], 0.6, 0.0)
     share_of_spouse[exceptions] = 0.95
-    assert not find_implied(judged(share_of_spouse), gaps, SPOUSE, NONE).any()
+    assert not find_implied(judged(share_of_spouse), is_missing, SPOUSE, NONE).any()
 
 
 def test_losses_that_were_taken_for_too_few_are_no_exceptions(nested):
     rng = np.random.default_rng(1)
-    gaps = gaps_of(nested, rng)
-    gaps[:, SPOUSE] |= ~gaps[:, AGE] & (rng.random(N_ROWS) < 0.06)
-    share_of_spouse = np.where(gaps[:, AGE], 0.6, 0.06)
-    assert find_implied(judged(share_of_spouse), gaps, SPOUSE, NONE)[AGE]
+    is_missing = gaps_of(nested, rng)
+    is_missing[:, SPOUSE] |= ~is_missing[:, AGE] & (rng.random(N_ROWS) < 0.06)
+    share_of_spouse = np.where(is_missing[:, AGE], 0.6, 0.06)
+    assert find_implied(judged(share_of_spouse), is_missing, SPOUSE, NONE)[AGE]
 
 
 def test_a_column_that_is_hardly_ever_observed_is_not_implied(nested):
-    gaps = gaps_of(nested, np.random.default_rng(1))
-    share_of_spouse = np.where(gaps[:, AGE], 0.6, 0.0)
-    assert find_implied(judged(share_of_spouse), gaps, SPOUSE, NONE)[AGE]
-    gaps[100:, AGE] = True
-    assert not find_implied(judged(share_of_spouse), gaps, SPOUSE, NONE)[AGE]
+    is_missing = gaps_of(nested, np.random.default_rng(1))
+    share_of_spouse = np.where(is_missing[:, AGE], 0.6, 0.0)
+    assert find_implied(judged(share_of_spouse), is_missing, SPOUSE, NONE)[AGE]
+    is_missing[100:, AGE] = True
+    assert not find_implied(judged(share_of_spouse), is_missing, SPOUSE, NONE)[AGE]
 
 
 def test_a_column_of_which_nothing_seems_meaningful_implies_nothing(nested):
-    gaps = gaps_of(nested, np.random.default_rng(1))
-    assert not find_implied(judged(np.zeros(N_ROWS)), gaps, SPOUSE, NONE).any()
+    is_missing = gaps_of(nested, np.random.default_rng(1))
+    assert not find_implied(judged(np.zeros(N_ROWS)), is_missing, SPOUSE, NONE).any()
 
 
 def test_one_known_exception_is_enough(nested):
-    gaps = gaps_of(nested, np.random.default_rng(1))
-    share_of_spouse = np.where(gaps[:, AGE], 0.6, 0.0)
+    is_missing = gaps_of(nested, np.random.default_rng(1))
+    share_of_spouse = np.where(is_missing[:, AGE], 0.6, 0.0)
     known = NONE.copy()
-    known[np.flatnonzero(gaps[:, SPOUSE] & ~gaps[:, AGE])[0]] = True
-    assert not find_implied(judged(share_of_spouse), gaps, SPOUSE, known)[AGE]
+    known[np.flatnonzero(is_missing[:, SPOUSE] & ~is_missing[:, AGE])[0]] = True
+    assert not find_implied(judged(share_of_spouse), is_missing, SPOUSE, known)[AGE]
 
 
 def test_what_does_not_hold_all_along_is_not_implied():
@@ -125,8 +125,8 @@ def learnt(nested):
     rng = np.random.default_rng(2)
     values = np.round(rng.normal(40, 10, nested.shape))
     values[gaps_of(nested, rng)] = np.nan
-    gaps, levels = np.isnan(values), np.zeros(3, dtype=np.int64)
-    evidence = fit_evidence(values, gaps, levels, (SPOUSE, AGE))
+    is_missing, levels = np.isnan(values), np.zeros(3, dtype=np.int64)
+    evidence = fit_evidence(values, is_missing, levels, (SPOUSE, AGE))
     return ready_to_draw(evidence, values), values
 
 

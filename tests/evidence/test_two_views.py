@@ -8,6 +8,7 @@ from scipy.special import logit
 
 from diffjoint.evidence import fit_evidence, pack, unpack
 from diffjoint.evidence.column import logits_in_folds
+from diffjoint.evidence.explain import explain_cells
 from diffjoint.evidence.loss_rates import (
     Prior,
     apart_from,
@@ -25,7 +26,6 @@ from diffjoint.evidence.together import (
 )
 from diffjoint.evidence.unjudged import CANNOT_TELL, MIDDLE
 from diffjoint.evidence.values_view import MOST_SHOWN, glimpse, log_ratio
-from diffjoint.evidence.why import why
 from diffjoint.simulate import bayesian_network
 from tests.evidence.turns import ready_to_draw
 
@@ -86,7 +86,7 @@ def test_columns_that_only_lose_cells_show_that_rows_lose_them_together():
     assert called[meaningful].mean() > 0.5
 
 
-def test_cells_lost_one_by_one_are_judged_by_gaps_as_well():
+def test_cells_lost_one_by_one_are_judged_by_missingness_as_well():
     values, meaningful = section_survey(together=False)
     evidence = learnt(values)
     assert not evidence.leans_on_values
@@ -101,8 +101,8 @@ def test_new_rows_are_judged_as_well_as_those_learnt_from(together):
 def test_pushes_and_average_add_up_where_calls_rest_on_values(together):
     values, _, evidence = together
     rows = np.flatnonzero(np.isnan(values[:, 2]))[:20]
-    found = why(evidence, values, rows, 2)
-    folds = evidence.judges(values)[rows]
+    found = explain_cells(evidence, values, rows, 2)
+    folds = evidence.judging_folds(values)[rows]
     context = evidence.context(values[rows], folds)
     excess = evidence.columns[2].excess_of(values[rows], folds, context)
     np.testing.assert_allclose(found.base + found.pushes.sum(axis=1), excess)
@@ -114,10 +114,10 @@ def test_what_was_learnt_comes_back_from_a_file(together):
     values, _, evidence = together
     evidence = replace(evidence, doubts=("a name\nof two lines", "another"))
     again = unpack(pack(evidence))
-    gaps = np.isnan(values)
+    is_missing = np.isnan(values)
     assert again.doubts == evidence.doubts
     np.testing.assert_array_equal(
-        again.probability(values, gaps), evidence.probability(values, gaps)
+        again.probability(values, is_missing), evidence.probability(values, is_missing)
     )
     assert again.leans_on_values
 
@@ -125,9 +125,9 @@ def test_what_was_learnt_comes_back_from_a_file(together):
 @pytest.mark.slow
 def test_a_given_loss_rate_is_honoured(together):
     values, _, _ = together
-    gaps = np.isnan(values)
+    is_missing = np.isnan(values)
     kept = [
-        (learnt(values, loss_rate=rate).probability(values, gaps)[gaps] > 0.5).mean()
+        (learnt(values, loss_rate=rate).probability(values, is_missing)[is_missing] > 0.5).mean()
         for rate in (0.001, 0.1)
     ]
     assert kept[0] > kept[1] + 0.02
@@ -158,11 +158,11 @@ def test_a_pair_lost_together_is_not_called_meaningful_for_sure():
     rng = np.random.default_rng(0)
     values = rng.normal(size=(400, 8))
     values[rng.choice(400, 30, replace=False), :2] = np.nan
-    gaps = np.isnan(values)
-    likely = learnt(values, (0, 1)).probability(values, gaps)[gaps]
+    is_missing = np.isnan(values)
+    likely = learnt(values, (0, 1)).probability(values, is_missing)[is_missing]
     assert (likely > 0.2).all()
     assert (likely < 0.8).all()
-    given = learnt(values, (0, 1), loss_rate=0.1).probability(values, gaps)[gaps]
+    given = learnt(values, (0, 1), loss_rate=0.1).probability(values, is_missing)[is_missing]
     assert (given < 0.5).mean() > 0.9, "the remedy that the doubt names changes the answer"
 
 
@@ -183,23 +183,23 @@ def test_a_column_with_hardly_an_observed_cell_gets_one_answer_in_the_middle(n_o
     values, _ = section_survey(together=False)
     values[n_observed:, 5] = np.nan
     evidence = learnt(values, (2, 3, 4, 5), names=list("abcdefgh"))
-    gaps = np.isnan(values)
-    likely = evidence.probability(values, gaps)[gaps[:, 5], 5]
+    is_missing = np.isnan(values)
+    likely = evidence.probability(values, is_missing)[is_missing[:, 5], 5]
     assert len(set(likely)) == 1
     assert MIDDLE <= likely[0] <= 1 - MIDDLE
     assert any(doubt.startswith("f has fewer than 20") for doubt in evidence.doubts)
     labelled = learnt(values, (2, 3, 4, 5), loss_rate={5: 0.9999})
-    assert labelled.probability(values, gaps)[gaps[:, 5], 5].max() < 0.5, "the remedy"
+    assert labelled.probability(values, is_missing)[is_missing[:, 5], 5].max() < 0.5, "the remedy"
 
 
 def test_no_probability_is_surer_than_the_cells_that_bear_it_out(together):
     values, _, evidence = together
-    gaps = np.isnan(values)
-    likely = evidence.probability(values, gaps)
+    is_missing = np.isnan(values)
+    likely = evidence.probability(values, is_missing)
     for j in evidence.columns:
-        nearest = 1 / (gaps[:, j].sum() + 2)
-        assert likely[gaps[:, j], j].min() >= nearest
-        assert likely[gaps[:, j], j].max() <= 1 - nearest
+        nearest = 1 / (is_missing[:, j].sum() + 2)
+        assert likely[is_missing[:, j], j].min() >= nearest
+        assert likely[is_missing[:, j], j].max() <= 1 - nearest
 
 
 def test_about_five_cells_of_a_row_are_shown():
@@ -220,16 +220,16 @@ def test_missing_cells_no_more_frequent_than_lost_ones_have_a_ratio_of_one():
 
 def test_gaps_contradict_values_as_far_as_they_say_otherwise_of_lost_cells():
     by_values = {0: np.array([0.0] * 60 + [0.9] * 60)}
-    by_gaps = {0: np.array([0.8] * 60 + [0.0] * 60)}
-    assert contradiction(by_values, by_gaps, sharp=[0]) == pytest.approx(0.8)
+    by_missingness = {0: np.array([0.8] * 60 + [0.0] * 60)}
+    assert contradiction(by_values, by_missingness, sharp=[0]) == pytest.approx(0.8)
     assert contradiction({0: np.full(5, 0.0)}, {0: np.full(5, 1.0)}, sharp=[0]) is None
 
 
 def test_columns_whose_values_tell_little_are_asked_only_if_no_others_can_be():
     by_values = {0: np.full(60, 0.0), 1: np.full(300, 0.0)}
-    by_gaps = {0: np.full(60, 0.2), 1: np.full(300, 0.9)}
-    assert contradiction(by_values, by_gaps, sharp=[0]) == pytest.approx(0.2)
-    assert contradiction(by_values, by_gaps, sharp=[]) > 0.75
+    by_missingness = {0: np.full(60, 0.2), 1: np.full(300, 0.9)}
+    assert contradiction(by_values, by_missingness, sharp=[0]) == pytest.approx(0.2)
+    assert contradiction(by_values, by_missingness, sharp=[]) > 0.75
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -241,8 +241,8 @@ def test_one_column_alone_is_not_lost_together_with_anything(seed):
 @pytest.mark.slow
 def test_a_loss_rate_of_nothing_leaves_room_for_doubt(together):
     values, _, _ = together
-    evidence, gaps = learnt(values, loss_rate=0.0), np.isnan(values)
-    likely = evidence.probability(values, gaps)[:, 2][gaps[:, 2]]
+    evidence, is_missing = learnt(values, loss_rate=0.0), np.isnan(values)
+    likely = evidence.probability(values, is_missing)[:, 2][is_missing[:, 2]]
     assert 0.99 < likely.max() < 1.0
 
 
@@ -310,8 +310,8 @@ def test_a_column_of_which_values_tell_nothing_rests_on_the_others():
 
 
 def test_columns_hardly_observed_say_nothing_of_losses():
-    gaps = np.zeros((100, 3), dtype=bool)
-    gaps[:30, 0] = gaps[:95, 1] = True
-    assert set(rates_of(gaps, [0, 1, 2])) == {0}
-    gaps[:30, 2] = True
-    assert apart_from(gaps, 0, [0, 1, 2]) == [1]
+    is_missing = np.zeros((100, 3), dtype=bool)
+    is_missing[:30, 0] = is_missing[:95, 1] = True
+    assert set(rates_of(is_missing, [0, 1, 2])) == {0}
+    is_missing[:30, 2] = True
+    assert apart_from(is_missing, 0, [0, 1, 2]) == [1]

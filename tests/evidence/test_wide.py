@@ -6,7 +6,7 @@ import pytest
 
 from diffjoint import SelectiveImputer
 from diffjoint.errors import InputError
-from diffjoint.evidence import find_candidates, fit_evidence, pack, unpack, why
+from diffjoint.evidence import explain_cells, find_candidates, fit_evidence, pack, unpack
 from diffjoint.trees import MISSINGNESS_INPUTS
 from tests.evidence.turns import ready_to_draw
 
@@ -65,7 +65,7 @@ def test_each_column_is_told_by_its_gate_and_not_by_all_others(survey):
 def test_the_gate_pushes_most(survey):
     values, meaningful, evidence = survey
     rows = np.flatnonzero(meaningful[:, 3] & ~np.isnan(values[:, JOB]))[:100]
-    pushes = why(evidence, values, rows, 3).pushes
+    pushes = explain_cells(evidence, values, rows, 3).pushes
     assert pushes.shape == (len(rows), N_COLUMNS)
     assert (pushes.argmax(axis=1) == JOB).mean() > 0.9
 
@@ -89,13 +89,14 @@ def test_drawn_masks_agree_with_each_other(survey):
 
 def test_what_was_learnt_comes_back(survey):
     values, _, evidence = survey
-    again, gaps = unpack(pack(evidence)), np.isnan(values)
+    again, is_missing = unpack(pack(evidence)), np.isnan(values)
     np.testing.assert_array_equal(
-        again.probability(values, gaps), evidence.probability(values, gaps)
+        again.probability(values, is_missing), evidence.probability(values, is_missing)
     )
     uniform, unknown = np.random.default_rng(0).random(values.shape), np.full(values.shape, np.nan)
     np.testing.assert_array_equal(
-        again.draw(values, gaps, uniform, unknown), evidence.draw(values, gaps, uniform, unknown)
+        again.draw(values, is_missing, uniform, unknown),
+        evidence.draw(values, is_missing, uniform, unknown),
     )
 
 

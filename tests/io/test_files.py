@@ -209,7 +209,7 @@ def test_an_index_that_pandas_wrote_is_no_data(tmp_path):
     frame = pd.DataFrame({"a": [1.0, None]}, index=pd.Index([5, 9], name="patient"))
     frame.to_parquet(tmp_path / "in.parquet")
     file = read_file(str(tmp_path / "in.parquet"))
-    assert file.carried == ("patient",)
+    assert file.passed_through == ("patient",)
     write_file(str(tmp_path / "out.csv"), file.table, file)
     assert (tmp_path / "out.csv").read_text() == "a,patient\n1.0,5\n,9\n"
 

@@ -85,24 +85,24 @@ def findings_of(
     opened = open_table(table)
     schema = infer_schema(opened, kinds, named=range(opened.n_columns))
     values = code_table(opened, schema, "error")
-    gaps = np.isnan(values)
+    is_missing = np.isnan(values)
     names = [column.name for column in schema.modelled]
     probability, judged = np.zeros(values.shape), np.zeros(values.shape, dtype=bool)
     for name, chances in (likely or {}).items():
         j = names.index(name)
-        probability[gaps[:, j], j] = np.broadcast_to(chances, len(values))[gaps[:, j]]
-        judged[:, j] = gaps[:, j] & (name not in settled)
-    called = gaps & (probability > threshold)
+        probability[is_missing[:, j], j] = np.broadcast_to(chances, len(values))[is_missing[:, j]]
+        judged[:, j] = is_missing[:, j] & (name not in settled)
+    called = is_missing & (probability > threshold)
     for j, column in enumerate(schema.modelled):
         usual = 0.0 if column.is_categorical else np.round(column.mean)
-        values[gaps[:, j], j] = usual
+        values[is_missing[:, j], j] = usual
     low, high = band or (2.0, 2.0)
     return Findings(
         table=opened,
         schema=schema,
         searched=tuple(names.index(name) for name in likely or {}),
         values=values,
-        gaps=gaps,
+        is_missing=is_missing,
         called=called,
         probability=probability,
         judged=judged,

@@ -89,7 +89,9 @@ def test_what_drives_being_kept_is_said_in_words(survey):
 
 def drivers(table, kept):
     made = findings_of(table.assign(target=np.where(np.arange(len(table)) == 0, 1.5, np.nan)))
-    return Splitter(made.values, made.gaps, made.schema).drivers(np.asarray(kept), table.shape[1])
+    return Splitter(made.values, made.is_missing, made.schema).drivers(
+        np.asarray(kept), table.shape[1]
+    )
 
 
 def test_splits_of_numbers_levels_and_gaps_are_found():

@@ -149,7 +149,7 @@ def survey_of(mechanism, loss_rate):
         imputer._fitted.observe(imputer._fitted.coded),
         imputer._fitted.model.belief,
     )
-    folds = belief.evidence.judges(observation.values)
+    folds = belief.evidence.judging_folds(observation.values)
     rng = np.random.default_rng(0)
     wrong = find_wrong_calls(observation, imputer._fitted.model.space, belief, folds, 0.5, rng)
     kept = imputer.predict_mm(world.observed_table)[world.mm_columns]
@@ -180,10 +180,10 @@ def test_cells_are_hidden_that_go_missing_with_lost_ones():
     rng = np.random.default_rng(0)
     lost = rng.random(4_000) < 0.2
     alone, beside = rng.random(4_000) < 0.3, lost & (rng.random(4_000) < 0.9)
-    gaps = np.stack([lost, beside, alone], axis=1)
-    hidden = draw_lost_together(gaps, np.zeros(4_000), 0, rng)
+    is_missing = np.stack([lost, beside, alone], axis=1)
+    hidden = draw_lost_together(is_missing, np.zeros(4_000), 0, rng)
     assert hidden.shape == ((~lost).sum(), 3)
-    shown = gaps[~lost] | hidden
+    shown = is_missing[~lost] | hidden
     assert shown[:, 1].mean() == pytest.approx(0.9, abs=0.03), "as often as beside lost cells"
     assert shown[:, 2].mean() == pytest.approx(0.3, abs=0.03), "independent losses stay as they are"
 
@@ -191,8 +191,8 @@ def test_cells_are_hidden_that_go_missing_with_lost_ones():
 def test_gaps_of_cells_that_are_meaningful_are_not_taken_for_company():
     rng = np.random.default_rng(0)
     meaningful, lost = rng.random(2_000) < 0.3, rng.random(2_000) < 0.1
-    gaps = np.stack([meaningful | lost, meaningful], axis=1)
-    assert not draw_lost_together(gaps, meaningful * 1.0, 0, rng)[:, 1].any()
+    is_missing = np.stack([meaningful | lost, meaningful], axis=1)
+    assert not draw_lost_together(is_missing, meaningful * 1.0, 0, rng)[:, 1].any()
     never = np.zeros(2_000, dtype=bool)
     assert not draw_lost_together(np.stack([never, lost], axis=1), np.zeros(2_000), 0, rng).any()
 
@@ -283,7 +283,7 @@ def test_another_loss_rate_says_what_learning_anew_with_it_says(checked, known):
     space, seed = imputer._fitted.model.space, imputer._fitted.model.seed
     rates = {space.mm[0]: 0.2}
     plain = learn_evidence(observation, space, None, seed, NoProgress())
-    folds = plain.evidence.judges(observation.values)
+    folds = plain.evidence.judging_folds(observation.values)
     moved = plain.at_loss_rate(observation, rates, folds).probability(observation)
     anew = learn_evidence(observation, space, rates, seed, NoProgress()).probability(observation)
     np.testing.assert_allclose(moved, anew)

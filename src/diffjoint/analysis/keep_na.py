@@ -63,11 +63,11 @@ def keep_na(X: Any, completed: Any, meaningful: Any = None) -> Any:
     columns, changed = {}, {}
     for position, place in enumerate(places):
         series, source = table.column(position), other.column(place)
-        gaps, empty = table.missing(position), other.missing(place)
-        rows = np.flatnonzero(gaps & ~kept[:, position] & ~empty)
+        is_missing, empty = table.missing(position), other.missing(place)
+        rows = np.flatnonzero(is_missing & ~kept[:, position] & ~empty)
         name = table.names[position]
         columns[position] = _filled(series, source, rows, name)
-        n_changed = _n_changed(series, source, np.flatnonzero(~gaps))
+        n_changed = _n_changed(series, source, np.flatnonzero(~is_missing))
         if n_changed:
             changed[name] = n_changed
     if changed:

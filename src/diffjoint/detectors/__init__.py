@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping
 
 from diffjoint._atomic import Arrays
 from diffjoint._progress import Progress
-from diffjoint.detectors.belief import Belief, LossRate
+from diffjoint.detectors.belief import Belief
 from diffjoint.detectors.evidence import EvidenceBelief, learn_evidence
 from diffjoint.detectors.paper import by_draws
-from diffjoint.evidence import unpack
+from diffjoint.evidence import LossRate, unpack
 from diffjoint.state import JointSpace, Observation
 
 __all__ = ["DETECTORS", "Belief", "EvidenceBelief", "LossRate", "belief_from", "learn_evidence"]

@@ -1,6 +1,5 @@
 """What every detector gives: a belief about the mask."""
 
-from collections.abc import Mapping
 from typing import Protocol
 
 import numpy as np
@@ -9,11 +8,8 @@ from numpy.typing import NDArray
 from diffjoint._atomic import Arrays
 from diffjoint._progress import Progress
 from diffjoint._types import Mask, Values
-from diffjoint.evidence import Why
+from diffjoint.evidence import CellReasons
 from diffjoint.state import Masks, Observation
-
-LossRate = float | Mapping[int, float] | None
-"""P(lost) of regular cells: of all searched columns, or by position; None: to be estimated."""
 
 
 class Belief(Protocol):
@@ -26,7 +22,7 @@ class Belief(Protocol):
     ) -> Values:
         """Return P(meaningful) of every candidate cell; 0 elsewhere, 1 where that is known."""
 
-    def judges(self, keys: NDArray[np.int64]) -> NDArray[np.int64]:
+    def judging_folds(self, keys: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the folds that judge the rows of a whole table, by the keys of what they hold."""
 
     def draw(self, observation: Observation, stream: int) -> Mask:
@@ -38,7 +34,9 @@ class Belief(Protocol):
     def ready_to_draw(self, observation: Observation, seed: int, progress: Progress) -> "Belief":
         """Learn what drawing masks needs from the table of ``fit``; return the belief with it."""
 
-    def why(self, observation: Observation, rows: NDArray[np.intp], column: int) -> Why:
+    def explain_cells(
+        self, observation: Observation, rows: NDArray[np.intp], column: int
+    ) -> CellReasons:
         """Return the rates of a column's cells in some rows, and what speaks for them."""
 
     def arrays(self) -> Arrays:

@@ -8,16 +8,16 @@ from numpy.typing import NDArray
 from diffjoint._atomic import Arrays
 from diffjoint._progress import Progress
 from diffjoint._types import Mask, Values
-from diffjoint.detectors.belief import LossRate
 from diffjoint.evidence import (
     NEW,
+    CellReasons,
     Evidence,
-    Why,
+    LossRate,
     at_loss_rate,
+    explain_cells,
     fit_evidence,
     learn_in_turn,
     pack,
-    why,
 )
 from diffjoint.state import JointSpace, Masks, Observation, keyed_uniform
 
@@ -42,7 +42,7 @@ class EvidenceBelief:
         likely = self.evidence.probability(observation.values, observation.candidates, folds)
         return np.where(observation.known_meaningful, 1.0, likely)
 
-    def judges(self, keys: NDArray[np.int64]) -> NDArray[np.int64]:
+    def judging_folds(self, keys: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the folds that judge the rows of a whole table, by the keys of what they hold.
 
         Parameters
@@ -62,9 +62,11 @@ class EvidenceBelief:
         folds: NDArray[np.int64],
     ) -> "EvidenceBelief":
         """Return the belief under other loss rates; no mask can be drawn from it."""
-        gaps = ~observation.observed
+        is_missing = ~observation.observed
         looked_up = np.where(observation.labelled, observation.known, np.nan)
-        moved = at_loss_rate(self.evidence, observation.values, gaps, loss_rate, folds, looked_up)
+        moved = at_loss_rate(
+            self.evidence, observation.values, is_missing, loss_rate, folds, looked_up
+        )
         return EvidenceBelief(moved)
 
     def ready_to_draw(
@@ -107,9 +109,11 @@ class EvidenceBelief:
 
         return of
 
-    def why(self, observation: Observation, rows: NDArray[np.intp], column: int) -> Why:
+    def explain_cells(
+        self, observation: Observation, rows: NDArray[np.intp], column: int
+    ) -> CellReasons:
         """Return the rates of a column's cells in some rows, and what speaks for them."""
-        return why(self.evidence, observation.values, rows, column)
+        return explain_cells(self.evidence, observation.values, rows, column)
 
     def arrays(self) -> Arrays:
         """Return the belief as plain arrays."""

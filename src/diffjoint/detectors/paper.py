@@ -1,7 +1,8 @@
 """The paper's detector: no belief, the draws themselves decide."""
 
 from diffjoint._progress import Progress
-from diffjoint.detectors.belief import Belief, LossRate
+from diffjoint.detectors.belief import Belief
+from diffjoint.evidence import LossRate
 from diffjoint.state import JointSpace, Observation
 
 

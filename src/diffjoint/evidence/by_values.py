@@ -39,7 +39,7 @@ MOST_LOSSY, FEWEST_LOSSES, MOST_UNEVEN = 4, 100, 1.0
 """Columns that only lose cells that are asked how values make losses likelier; cells that such a
 column must have lost; and how much likelier at most, in logits."""
 N_LIFTS = 3
-"""How often gaps are weighed anew."""
+"""How often missing cells are weighed anew."""
 
 
 def learn_by_values(
@@ -62,11 +62,13 @@ def learn_by_values(
     for j in search.searched:
         column = _looked_again(search, j, plain[j], lost) if j in views else plain[j]
         judged = column.judge(table.values, table.folds, lost)
-        columns[j] = with_labels(column, judged, table.gaps[:, j], table.looked_up[:, j])
+        columns[j] = with_labels(column, judged, table.is_missing[:, j], table.looked_up[:, j])
         if (columns[j].slope, columns[j].shift) != NONE:
             judged = columns[j].judge(table.values, table.folds, lost)
-        known = table.gaps[:, j] & (table.known[:, j] == 1)
-        implied[j, search.searched] = find_implied(judged, table.gaps, j, known)[search.searched]
+        known = table.is_missing[:, j] & (table.known[:, j] == 1)
+        implied[j, search.searched] = find_implied(judged, table.is_missing, j, known)[
+            search.searched
+        ]
     among = np.ix_(search.searched, search.searched)
     implied[among] = consistent(implied[among])
     vague = [names[j] for j, view in views.items() if not view.is_sharp and j not in search.given]
@@ -75,10 +77,10 @@ def learn_by_values(
 
 
 def _known_rates(search: Search, views: Mapping[int, View]) -> dict[int, float]:
-    """What columns lose, where that can be told: those that only lose, and those that are sharp."""
+    """Return what columns lose, where that can be told: they only lose cells, or are sharp."""
     sharp = {j: float(expit(view.floor)) for j, view in views.items() if view.is_sharp}
     given = {j: float(np.clip(rate, 1e-4, 1 - 1e-4)) for j, rate in search.given.items()}
-    return rates_of(search.table.gaps, search.others.tolist()) | sharp | given
+    return rates_of(search.table.is_missing, search.others.tolist()) | sharp | given
 
 
 def _at_rates(search: Search, views: Mapping[int, View]) -> dict[int, ValuesEvidence]:
@@ -88,10 +90,10 @@ def _at_rates(search: Search, views: Mapping[int, View]) -> dict[int, ValuesEvid
     of columns that are believable bear it out.
     """
     table, rates, unevenness = search.table, _known_rates(search, views), _unevenness(search)
-    apart = {j: apart_from(table.gaps, j, range(table.gaps.shape[1])) for j in views}
+    apart = {j: apart_from(table.is_missing, j, range(table.is_missing.shape[1])) for j in views}
 
     def rated(j: int, borne_out: float) -> ValuesEvidence:
-        view, nearest = views[j], nearest_to_sure(int(table.gaps[:, j].sum()))
+        view, nearest = views[j], nearest_to_sure(int(table.is_missing[:, j].sum()))
         if j in search.given:
             return view.at(float(logit(np.clip(search.given[j], 1e-9, 1 - 1e-9))), nearest)
         loss = believable(
@@ -108,7 +110,7 @@ def _at_rates(search: Search, views: Mapping[int, View]) -> dict[int, ValuesEvid
     lost[:, search.unjudged] = 0.0
     at_floor = lostness({j: v.at(v.floor) for j, v in views.items()}, table.values, table.folds)
     return {
-        j: rated(j, share_borne_out(lost[:, apart[j]], at_floor[:, j], ~table.gaps[:, j]))
+        j: rated(j, share_borne_out(lost[:, apart[j]], at_floor[:, j], ~table.is_missing[:, j]))
         if j in views
         else judged_by_rate(search, j)
         for j in search.searched
@@ -117,17 +119,17 @@ def _at_rates(search: Search, views: Mapping[int, View]) -> dict[int, ValuesEvid
 
 def _unevenness(search: Search) -> float:
     """How much likelier values make a loss, as columns show that only lose cells; 0 if none can."""
-    gaps = search.table.gaps
-    n_missing = gaps.sum(axis=0)
-    enough = [j for j in search.others if FEWEST_LOSSES <= n_missing[j] <= len(gaps) - FEWEST]
+    is_missing = search.table.is_missing
+    n_missing = is_missing.sum(axis=0)
+    enough = [j for j in search.others if FEWEST_LOSSES <= n_missing[j] <= len(is_missing) - FEWEST]
     asked = sorted(enough, key=lambda j: -n_missing[j])[:MOST_LOSSY]
     found = [search.table.view(j).unevenness for j in asked]
     return min(float(np.quantile(found, 0.5, method="lower")), MOST_UNEVEN) if found else 0.0
 
 
 def _looked_again(search: Search, j: int, column: ValuesEvidence, lost: Values) -> ValuesEvidence:
-    """The column with what other losses tell, and with a second look at the whole row."""
-    table, is_missing = search.table, search.table.gaps[:, j]
+    """Return the column with what other losses tell, and a second look at the whole row."""
+    table, is_missing = search.table, search.table.is_missing[:, j]
     column = _weigh_losses(search, j, column, lost)
     rows, folds = table.values[is_missing], table.folds[is_missing]
     likely = column.judge(rows, folds, lost[is_missing]).probability
@@ -136,14 +138,14 @@ def _looked_again(search: Search, j: int, column: ValuesEvidence, lost: Values) 
 
 
 def _weigh_losses(search: Search, j: int, column: ValuesEvidence, lost: Values) -> ValuesEvidence:
-    """The column with what other losses of a row tell of a loss.
+    """Return the column with what other losses of a row tell of a loss.
 
     Searched columns that are missing along with this one do not count: they would be skipped along
     with it as well.
     """
-    table, is_missing = search.table, search.table.gaps[:, j]
+    table, is_missing = search.table, search.table.is_missing[:, j]
     rows, folds = table.values[is_missing], table.folds[is_missing]
-    apart = [*search.others.tolist(), *apart_from(table.gaps, j, search.searched)]
+    apart = [*search.others.tolist(), *apart_from(table.is_missing, j, search.searched)]
     others = np.zeros(lost.shape)
     others[:, apart] = lost[:, apart]
     own = np.zeros(len(lost))

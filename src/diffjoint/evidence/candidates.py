@@ -1,7 +1,7 @@
 """Columns that miss more than losses explain: where a missing cell may be meaningful.
 
 Two signs name a column. *Contexts*: boosted trees say who is missing better than any loss could,
-see :mod:`diffjoint.evidence.any_loss`. *Level*: it misses more than the rate that other columns
+see :mod:`diffjoint.evidence.best_losses`. *Excess*: it misses more than the rate that other columns
 agree on, and not completely at random. Where cells get lost together, what is missing beside a cell
 misleads: then only those columns stay named that values bear out.
 """
@@ -15,7 +15,7 @@ from scipy.stats import norm
 from sklearn.metrics import roc_auc_score
 
 from diffjoint._types import Mask, Places, Values
-from diffjoint.evidence.any_loss import (
+from diffjoint.evidence.best_losses import (
     LossFeatures,
     association,
     log_likelihood,
@@ -23,7 +23,7 @@ from diffjoint.evidence.any_loss import (
     together,
 )
 from diffjoint.evidence.detector import folds_of
-from diffjoint.evidence.loss_pattern import misleading_gaps
+from diffjoint.evidence.loss_pattern import misleading_missingness
 from diffjoint.evidence.missing import FEWEST, learn_missing
 from diffjoint.state import row_keys
 from diffjoint.trees import open_screen, side_by_side
@@ -38,18 +38,18 @@ N_WAYS = 2
 LEAST_GAIN = 0.004
 """Share of what is uncertain about who is missing that losses may leave to contexts."""
 LEAST_EXCESS = 0.02
-"""Share of the cells that a column must miss beyond the level of the others."""
+"""Share of the cells that a column must miss beyond the rate that others agree on."""
 AGREE = 3.0
 """Standard errors within which two columns lose at the same rate."""
 FEWEST_AGREEING, AGREEING_SHARE = 2, 1 / 3
-"""Columns, and share of those with missing cells, that make a level."""
+"""Columns, and share of those with missing cells, that agree on a rate."""
 
 NOTHING_MISSING = "no missing cell"
 TOO_FEW = f"fewer than {FEWEST} missing or observed cells"
 LOSSES = "losses explain it"
 TOGETHER = "lost together with other cells"
 CONTEXTS = "contexts say more than losses can"
-LEVEL = "misses more than others, not at random"
+EXCESS = "misses more than others, not at random"
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class Candidate:
 
 def find_candidates(
     values: Values,
-    gaps: Mask,
+    is_missing: Mask,
     n_levels: NDArray[np.int64],
     *,
     seed: int = 0,
@@ -96,7 +96,7 @@ def find_candidates(
     ----------
     values : array of shape (n_rows, n_columns)
         Coded cells, NaN where missing.
-    gaps : bool array of the same shape
+    is_missing : bool array of the same shape
         Missing cells.
     n_levels : array of shape (n_columns,)
         Levels of categorical columns; 0 for numbers.
@@ -122,33 +122,17 @@ def find_candidates(
     [False, True, False, False]
     """
     chosen = np.argsort(row_keys(values, seed=0), kind="stable")[:MOST_ROWS]
-    values, gaps = values[chosen], gaps[chosen]
-    n_missing = gaps.sum(axis=0)
-    enough = np.minimum(n_missing, len(gaps) - n_missing) >= FEWEST
-    screen = open_screen(values, n_levels)
-    judged, signs = np.flatnonzero(enough).tolist(), {}
-    if judged:
-        features, folds = LossFeatures(values, n_levels, screen), folds_of(values, N_FOLDS)
-
-        def look(j: int) -> _Signs:
-            inputs = screen.inputs_for_missingness(j)
-            beside = features.beside(j, inputs)
-            return _look(values, gaps[:, j], n_levels, beside, folds, inputs, seed)
-
-        for j, sign in zip(judged, side_by_side(look, judged, len(values)), strict=True):
-            signs[j] = sign
-            tick()
-    for _ in range(values.shape[1] - len(judged)):
-        tick()
-    rates = n_missing / max(1, len(gaps))
-    found = _decide(rates, signs, len(gaps), false_find_rate)
+    values, is_missing = values[chosen], is_missing[chosen]
+    signs = _look_for_signs(values, is_missing, n_levels, seed, tick)
+    rates = is_missing.sum(axis=0) / max(1, len(is_missing))
+    found = _decide(rates, signs, len(is_missing), false_find_rate)
     named = [j for j, candidate in enumerate(found) if candidate.is_named]
-    borne_out = misleading_gaps(values, gaps, n_levels, named, seed) if named else None
+    borne_out = misleading_missingness(values, is_missing, n_levels, named, seed) if named else None
     return found if borne_out is None else _only(found, borne_out)
 
 
 def _only(found: list[Candidate], borne_out: Mapping[int, bool]) -> list[Candidate]:
-    """The candidates with those alone named that values bear out, where gaps mislead."""
+    """Return the candidates with those alone named that values bear out."""
     return [
         replace(candidate, is_named=False, p_value=1.0, reason=TOGETHER)
         if candidate.is_named and not borne_out[j]
@@ -159,6 +143,8 @@ def _only(found: list[Candidate], borne_out: Mapping[int, bool]) -> list[Candida
 
 @dataclass(frozen=True)
 class _Signs:
+    """What one column shows of meaningful cells, before columns are compared."""
+
     missing_rate: float
     auc: float
     gain: float
@@ -166,7 +152,36 @@ class _Signs:
     association_p: float
 
 
-def _look(
+def _look_for_signs(
+    values: Values,
+    is_missing: Mask,
+    n_levels: NDArray[np.int64],
+    seed: int,
+    tick: Callable[[], object],
+) -> dict[int, _Signs]:
+    """Return the signs of every column with enough missing and observed cells to learn from."""
+    n_missing = is_missing.sum(axis=0)
+    enough = np.minimum(n_missing, len(is_missing) - n_missing) >= FEWEST
+    judged: list[int] = np.flatnonzero(enough).tolist()
+    signs: dict[int, _Signs] = {}
+    screen = open_screen(values, n_levels)
+    if judged:
+        features, folds = LossFeatures(values, n_levels, screen), folds_of(values, N_FOLDS)
+
+        def look(j: int) -> _Signs:
+            inputs = screen.inputs_for_missingness(j)
+            beside = features.beside(j, inputs)
+            return _signs_of(values, is_missing[:, j], n_levels, beside, folds, inputs, seed)
+
+        for j, sign in zip(judged, side_by_side(look, judged, len(values)), strict=True):
+            signs[j] = sign
+            tick()
+    for _ in range(values.shape[1] - len(judged)):
+        tick()
+    return signs
+
+
+def _signs_of(
     values: Values,
     is_missing: Mask,
     n_levels: NDArray[np.int64],
@@ -175,7 +190,7 @@ def _look(
     inputs: Places,
     seed: int,
 ) -> _Signs:
-    """Trees against losses, on rows that neither has seen."""
+    """Compare trees with losses, on rows that neither has seen."""
     by_losses = loss_logits(features, is_missing, folds, seed)
     rows, levels = np.column_stack([values, by_losses]), np.append(n_levels, 0)
     inputs = np.append(inputs, values.shape[1])
@@ -202,31 +217,33 @@ def _look(
 def _decide(
     rates: Values, signs: dict[int, _Signs], n_rows: int, false_find_rate: float
 ) -> list[Candidate]:
-    """Contexts first; the level is then told by the columns that they do not name."""
+    """Look at contexts first; columns that they do not name tell the shared rate."""
     by_context = _holm({j: sign.context_p for j, sign in signs.items()}, N_WAYS)
     named = {j for j, p in by_context.items() if p <= false_find_rate}
     rest = [j for j in signs if j not in named]
-    level = _level(rates, rest, n_rows, is_alone_enough=bool(named))
-    by_level = _holm({j: _level_p(sign, level, n_rows) for j, sign in signs.items()}, N_WAYS)
+    shared = _shared_rate(rates, rest, n_rows, is_alone_enough=bool(named))
+    by_excess = _holm({j: _excess_p(sign, shared, n_rows) for j, sign in signs.items()}, N_WAYS)
     candidates = []
     for j, rate in enumerate(rates.tolist()):
         if j not in signs:
             reason = TOO_FEW if rate > 0 else NOTHING_MISSING
             candidates.append(Candidate(rate, None, None, None, 1.0, False, reason))
             continue
-        p = min(by_context[j], by_level[j])
-        reason = CONTEXTS if j in named else LEVEL if p <= false_find_rate else LOSSES
-        excess = None if level is None else rate - level
+        p = min(by_context[j], by_excess[j])
+        reason = CONTEXTS if j in named else EXCESS if p <= false_find_rate else LOSSES
+        excess = None if shared is None else rate - shared
         auc, gain = signs[j].auc, signs[j].gain
         candidates.append(Candidate(rate, excess, auc, gain, p, p <= false_find_rate, reason))
     return candidates
 
 
-def _level(rates: Values, columns: list[int], n_rows: int, is_alone_enough: bool) -> float | None:
-    """The rate that most of the columns agree on, the lower one of two; None if too few do.
+def _shared_rate(
+    rates: Values, columns: list[int], n_rows: int, is_alone_enough: bool
+) -> float | None:
+    """Return the rate that most columns agree on, the lower one of two; None if too few do.
 
-    Of two columns that differ the lower one is taken for the level, but only in a table that is
-    known to have meaningful cells: one column alone says little of how cells get lost.
+    Of two columns that differ the lower one is taken for the shared rate, but only in a table that
+    is known to have meaningful cells: one column alone says little of how cells get lost.
     """
     best: list[int] = []
     for j in sorted(columns, key=lambda k: float(rates[k])):
@@ -240,12 +257,12 @@ def _level(rates: Values, columns: list[int], n_rows: int, is_alone_enough: bool
     return float(rates[best].mean())
 
 
-def _level_p(sign: _Signs, level: float | None, n_rows: int) -> float:
-    """How likely losses at that level, or losses at random, look like this."""
-    if level is None or sign.missing_rate - level < LEAST_EXCESS:
+def _excess_p(sign: _Signs, shared: float | None, n_rows: int) -> float:
+    """Return how likely losses at the shared rate, or losses at random, look like this."""
+    if shared is None or sign.missing_rate - shared < LEAST_EXCESS:
         return 1.0
-    error = np.sqrt(level * (1 - level) * 2 / n_rows)
-    return max(float(norm.sf((sign.missing_rate - level) / error)), sign.association_p)
+    error = np.sqrt(shared * (1 - shared) * 2 / n_rows)
+    return max(float(norm.sf((sign.missing_rate - shared) / error)), sign.association_p)
 
 
 def _holm(p_values: dict[int, float], n_ways: int) -> dict[int, float]:

@@ -46,7 +46,7 @@ ENOUGH_ERRORS = 3.0
 
 
 @dataclass(frozen=True)
-class Level:
+class KnownRate:
     """What is known of a column's mean loss rate.
 
     Attributes
@@ -68,20 +68,20 @@ class Level:
 
 
 @dataclass(frozen=True)
-class Sought:
+class LossSearch:
     """Losses that are to be found.
 
     Attributes
     ----------
     drivers : list of int
         Columns that they may depend on.
-    level : Level
+    known : KnownRate
     examples : LossExamples
         How losses of columns that cannot be meaningful depend on drivers.
     """
 
     drivers: list[int]
-    level: Level
+    known: KnownRate
     examples: LossExamples = field(default_factory=LossExamples)
 
 
@@ -132,11 +132,11 @@ class ColumnEvidence:
     nearest: float = 0.0
 
     def judge(self, rows: Values, folds: NDArray[np.int64], scores: Values) -> Judged:
-        """The three rates for every row."""
+        """Return the three rates of every row."""
         rho, phi = self.loss.rate(scores), np.zeros(len(rows))
-        level = to_logit(rho)
-        for fold, some, weight in judges(folds, len(self.trees)):
-            excess = self.trees[fold].logit(rows[some]) - level[some]
+        usual = to_logit(rho)
+        for fold, some, weight in rows_by_fold(folds, len(self.trees)):
+            excess = self.trees[fold].logit(rows[some]) - usual[some]
             phi[some] += weight * np.interp(excess, self.excess[fold], self.mm_rate[fold])
         phi = np.minimum(phi, 1.0)
         if (self.slope, self.shift) != NONE:
@@ -148,7 +148,7 @@ class ColumnEvidence:
         return logits_in_folds(self.trees, rows, folds) - to_logit(self.loss.rate(scores))
 
     def loss_pushes(self, scores: Values, typical: Values) -> Values:
-        """What each cell adds to logit rho, which is linear in the scores.
+        """Return what each cell adds to logit rho, which is linear in the scores.
 
         Parameters
         ----------
@@ -162,10 +162,10 @@ class ColumnEvidence:
         return pushes
 
 
-def judges(
+def rows_by_fold(
     folds: NDArray[np.int64], n_folds: int
 ) -> Iterator[tuple[int, NDArray[np.intp], Values]]:
-    """Folds that judge any row, with the rows that each judges and the weight of its word.
+    """Go through the folds, with the rows that each judges and its weight in them.
 
     Fewer folds than rows were dealt into take several of them together.
     """
@@ -184,7 +184,7 @@ def fit_column(
     folds: NDArray[np.int64],
     n_folds: int,
     scores: Values,
-    loss: LossModel | Sought,
+    loss: LossModel | LossSearch,
     seed: int,
 ) -> ColumnEvidence:
     """Learn a column from its rows.
@@ -204,31 +204,31 @@ def fit_column(
         Trees to grow; if fewer than there are folds, each is for several of them.
     scores : array of shape (n_rows, n_columns)
         What losses may depend on, see :mod:`diffjoint.evidence.losses`.
-    loss : LossModel or Sought
+    loss : LossModel or LossSearch
         The column's losses, if they are known already, or what to find them by.
     """
     folds = folds % n_folds
     trees = learn_in_folds(rows, is_missing, n_levels, inputs, folds, n_folds, seed)
     logits = logits_in_folds(trees, rows, folds)
-    if isinstance(loss, Sought):
+    if isinstance(loss, LossSearch):
         loss = _find_loss(logits, is_missing, scores, loss)
     return _beside(loss, trees, logits, is_missing, folds, scores)
 
 
-def at_level(
+def at_known_rate(
     learnt: ColumnEvidence,
     rows: Values,
     is_missing: Mask,
     folds: NDArray[np.int64],
     scores: Values,
-    sought: Sought,
+    loss_search: LossSearch,
 ) -> ColumnEvidence:
-    """The same trees beside other losses, as if the column had been learnt with those.
+    """Set the same trees beside other losses, as if the column had been learnt with those.
 
     How likely a cell is missing does not depend on how much is lost, so that no tree is grown.
     """
     logits = logits_in_folds(learnt.trees, rows, folds)
-    loss = _find_loss(logits, is_missing, scores, sought)
+    loss = _find_loss(logits, is_missing, scores, loss_search)
     return _beside(loss, learnt.trees, logits, is_missing, folds, scores)
 
 
@@ -238,21 +238,21 @@ def at_own_floor(
     is_missing: Mask,
     folds: NDArray[np.int64],
     scores: Values,
-    sought: Sought,
+    loss_search: LossSearch,
 ) -> ColumnEvidence:
-    """The column at a higher loss rate than other columns have, if it is clear who is skipped.
+    """Return the column at a higher loss rate than others have, if it is clear who is skipped.
 
     Where some cells are meaningful for sure even if all that is missing elsewhere was lost, the
     column loses what it misses elsewhere, as far as that is believable. Losses that depend on
     values are left as they are.
     """
-    level = sought.level
-    if sought.drivers or level.is_given or level.sharp_rate is None or level.rate is None:
+    known = loss_search.known
+    if loss_search.drivers or known.is_given or known.sharp_rate is None or known.rate is None:
         return learnt
     if len(is_missing) < ROWS_FOR_FLOOR:
         return learnt
-    higher = replace(sought, level=Level(level.sharp_rate, steepest=level.steepest))
-    moved = at_level(learnt, rows, is_missing, folds, scores, higher)
+    higher = replace(loss_search, known=KnownRate(known.sharp_rate, steepest=known.steepest))
+    moved = at_known_rate(learnt, rows, is_missing, folds, scores, higher)
     likely = moved.judge(rows[is_missing], folds[is_missing], scores[is_missing]).probability
     is_sharp = (likely > CLEARLY).mean() >= SHARP_SHARE
     return moved if is_sharp else learnt
@@ -266,7 +266,7 @@ def _beside(
     folds: NDArray[np.int64],
     scores: Values,
 ) -> ColumnEvidence:
-    """What is left of the missing cells beside the losses.
+    """Return what is left of the missing cells beside the losses.
 
     Shares of meaningful cells that are smaller than what the loss rate can be known by are none.
     """
@@ -283,7 +283,9 @@ def _beside(
     return ColumnEvidence(trees, loss, tuple(knots), tuple(rates), nearest=nearest)
 
 
-def _find_loss(logits: Values, is_missing: Mask, scores: Values, sought: Sought) -> LossModel:
+def _find_loss(
+    logits: Values, is_missing: Mask, scores: Values, loss_search: LossSearch
+) -> LossModel:
     """Return the losses that best explain who is missing where hardly a cell is meaningful.
 
     Where the rounds end depends on where they start, and a share of meaningful cells that is alike
@@ -291,30 +293,30 @@ def _find_loss(logits: Values, is_missing: Mask, scores: Values, sought: Sought)
     cannot be meaningful are tried as well, and unusually steep or flat ones must explain more.
     Where the first start finds no losses there are none.
     """
-    drivers, level = sought.drivers, sought.level
-    ends = []
+    drivers, known = loss_search.drivers, loss_search.known
+    tried = []
     for share in STARTS if drivers else ():
         start = logits <= np.quantile(logits, share)
-        end = _rounds(start, logits, is_missing, scores, drivers, level)
-        if end is not None:
-            ends.append(end)
-        elif not ends:
+        fitted = _rounds(start, logits, is_missing, scores, drivers, known)
+        if fitted is not None:
+            tried.append(fitted)
+        elif not tried:
             break
-    if not ends:
-        return constant_loss(_constant_level(logits, is_missing, level))
-    ends += _ends_by_example(logits, is_missing, scores, sought)
+    if not tried:
+        return constant_loss(_constant_rate(logits, is_missing, known))
+    tried += _losses_by_example(logits, is_missing, scores, loss_search)
     best, most = None, -np.inf
-    for end in ends:
-        unusual = sought.examples.excess_steepness(end.loss.spread(scores))
-        worth = end.fit - UNUSUAL * len(logits) * unusual
-        if best is None or end.is_better_than(best, worth - most):
-            best, most = end, worth
+    for fitted in tried:
+        unusual = loss_search.examples.excess_steepness(fitted.loss.steepness(scores))
+        worth = fitted.fit - UNUSUAL * len(logits) * unusual
+        if best is None or fitted.is_better_than(best, worth - most):
+            best, most = fitted, worth
     assert best is not None
     return best.loss
 
 
 @dataclass(frozen=True)
-class _End:
+class _FittedLoss:
     """Losses at which rounds have ended.
 
     Attributes
@@ -330,34 +332,36 @@ class _End:
     share: float
     fit: float
 
-    def is_better_than(self, other: "_End", gain: float) -> bool:
+    def is_better_than(self, other: "_FittedLoss", gain: float) -> bool:
         """Return whether these losses are preferred, given what they gain in log-likelihood."""
         return gain > (-AS_GOOD if self.share > other.share + MORE_ROWS else AS_GOOD)
 
 
-def _ends_by_example(
-    logits: Values, is_missing: Mask, scores: Values, sought: Sought
-) -> list[_End]:
-    """Return losses shaped like those of other columns, and their opposites, at the known level."""
-    if sought.level.rate is None:
+def _losses_by_example(
+    logits: Values, is_missing: Mask, scores: Values, loss_search: LossSearch
+) -> list[_FittedLoss]:
+    """Return losses shaped like those of other columns, and their opposites, at the known rate."""
+    if loss_search.known.rate is None:
         return []
-    rate, ends = min(sought.level.rate, float(is_missing.mean())), []
-    for shape in sought.examples.shapes:
-        weights = np.array([shape.get(driver, 0.0) for driver in sought.drivers])
+    rate, tried = min(loss_search.known.rate, float(is_missing.mean())), []
+    for shape in loss_search.examples.shapes:
+        weights = np.array([shape.get(driver, 0.0) for driver in loss_search.drivers])
         for signed in (weights, -weights) if weights.any() else ():
-            shaped = LossModel(np.asarray(sought.drivers, dtype=np.int64), signed, 0.0)
-            loss = shaped.with_level(scores, rate)
-            ends.append(_end_at(loss, logits, is_missing, scores)[0])
-    return ends
+            shaped = LossModel(np.asarray(loss_search.drivers, dtype=np.int64), signed, 0.0)
+            loss = shaped.with_mean_rate(scores, rate)
+            tried.append(_fitted_at(loss, logits, is_missing, scores)[0])
+    return tried
 
 
-def _end_at(loss: LossModel, logits: Values, is_missing: Mask, scores: Values) -> tuple[_End, Mask]:
+def _fitted_at(
+    loss: LossModel, logits: Values, is_missing: Mask, scores: Values
+) -> tuple[_FittedLoss, Mask]:
     """Return how well losses explain who is missing, and the rows in which they alone do."""
     rho = loss.rate(scores)
     rates = _mm_rates(logits, is_missing, rho)
     regular: Mask = rates < np.quantile(rates, FLOOR_SHARE) + NO_EXCESS
     fit = _fit(rho + (1 - rho) * rates, is_missing)
-    return _End(loss, float(regular.mean()), fit), regular
+    return _FittedLoss(loss, float(regular.mean()), fit), regular
 
 
 def _rounds(
@@ -366,21 +370,21 @@ def _rounds(
     is_missing: Mask,
     scores: Values,
     drivers: list[int],
-    level: Level,
-) -> _End | None:
-    """Losses learnt from some rows, rows chosen anew by them, and so on."""
-    end = None
+    known: KnownRate,
+) -> _FittedLoss | None:
+    """Learn losses from some rows, choose rows anew by them, and so on."""
+    fitted = None
     for _ in range(N_ROUNDS):
         found = fit_loss(scores, is_missing, regular, drivers)
         if found is None:
             break
-        found = found.no_steeper(scores, level.steepest, regular)
-        loss = _at_level(found, float(is_missing[regular].mean()), scores, level)
-        end, again = _end_at(loss, logits, is_missing, scores)
+        found = found.no_steeper(scores, known.steepest, regular)
+        loss = _at_known_rate(found, float(is_missing[regular].mean()), scores, known)
+        fitted, again = _fitted_at(loss, logits, is_missing, scores)
         if (again == regular).mean() > 0.998:
             break
         regular = again
-    return end
+    return fitted
 
 
 def _fit(missing_rate: Values, is_missing: Mask) -> float:
@@ -388,30 +392,32 @@ def _fit(missing_rate: Values, is_missing: Mask) -> float:
     return float(np.log(np.maximum(likely, TINY)).sum())
 
 
-def _at_level(found: LossModel, missing_rate: float, scores: Values, level: Level) -> LossModel:
-    """The losses found, brought to the level that is known.
+def _at_known_rate(
+    found: LossModel, missing_rate: float, scores: Values, known: KnownRate
+) -> LossModel:
+    """Return the losses found, brought to the rate that is known.
 
     Where a column misses more than is lost, even in its best contexts, a share of meaningful
     cells lies over all of it and flattens what is seen of the losses: by the ratio of the
     slopes of q and rho in their logits, which is taken out again.
     """
     own = float(found.rate(scores).mean())
-    if level.rate is None or (own <= level.rate and not level.is_given):
+    if known.rate is None or (own <= known.rate and not known.is_given):
         return found
-    if missing_rate > level.rate > 0.0:
-        meaningful = (missing_rate - level.rate) / (1 - level.rate)
-        slope = (1 - meaningful) * level.rate * (1 - level.rate)
+    if missing_rate > known.rate > 0.0:
+        meaningful = (missing_rate - known.rate) / (1 - known.rate)
+        slope = (1 - meaningful) * known.rate * (1 - known.rate)
         steeper = min(missing_rate * (1 - missing_rate) / slope, STEEPEST)
         if meaningful < MOSTLY:
             found = LossModel(found.drivers, found.weights * steeper, found.bias)
-    return found.with_level(scores, level.rate)
+    return found.with_mean_rate(scores, known.rate)
 
 
-def _constant_level(logits: Values, is_missing: Mask, level: Level) -> float:
-    """The level given; or the floor of what is missing, where it lies below the shared rate."""
-    if level.is_given and level.rate is not None:
-        return level.rate
-    rate = level.rate
+def _constant_rate(logits: Values, is_missing: Mask, known: KnownRate) -> float:
+    """Return the rate given; or the floor of what is missing where it is below the shared rate."""
+    if known.is_given and known.rate is not None:
+        return known.rate
+    rate = known.rate
     if rate is None:
         regular = logits <= np.quantile(logits, LOWEST_SHARE)
         rate = float(is_missing[regular].mean())
@@ -419,7 +425,7 @@ def _constant_level(logits: Values, is_missing: Mask, level: Level) -> float:
         regular = _mm_rates(logits, is_missing, np.full(len(logits), min(rate, MOST))) < NO_EXCESS
         floor = float(is_missing[regular].mean()) if regular.sum() >= ENOUGH_ROWS else rate
         error = np.sqrt(max(rate * (1 - rate), TINY) / max(1, regular.sum()))
-        if abs(floor - rate) < ENOUGH_ERRORS * error or (level.rate is not None and floor > rate):
+        if abs(floor - rate) < ENOUGH_ERRORS * error or (known.rate is not None and floor > rate):
             break
         rate = floor
     return rate
@@ -453,9 +459,9 @@ def nearest_to_sure(n_missing: int) -> float:
 
 
 def logits_in_folds(trees: tuple[Trees, ...], rows: Values, folds: NDArray[np.int64]) -> Values:
-    """What trees say of each row: those of its fold, or the mean of all for a row that is new."""
+    """Return the logits of each row by the trees of its fold; by all, on average, if it is new."""
     logits = np.zeros(len(rows))
-    for fold, some, weight in judges(folds, len(trees)):
+    for fold, some, weight in rows_by_fold(folds, len(trees)):
         logits[some] += weight * trees[fold].logit(rows[some])
     return logits
 

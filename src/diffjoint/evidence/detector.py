@@ -15,7 +15,7 @@ from diffjoint.evidence.values_view import ValuesEvidence
 from diffjoint.state import row_keys
 
 LearntColumn = ColumnEvidence | ValuesEvidence
-"""What was learnt of a column: by values and gaps together, or by values first."""
+"""What was learnt of a column: by values and missingness together, or by values first."""
 N_FOLDS, FEW_FOLDS, LARGE = 6, 3, 50_000
 """Folds of a table; of a large one, and of what masks are drawn from, few will do. Several folds
 make one of the few, so that they must be a multiple."""
@@ -51,7 +51,7 @@ class Evidence:
         What the answer rests on and the table cannot confirm.
     leans_on_values : bool
         Whether cells get lost together in this table, so that calls rest on what rows hold, and a
-        gap elsewhere in the row is evidence of a loss.
+        cell missing elsewhere in the row is evidence of a loss.
     """
 
     n_levels: NDArray[np.int64]
@@ -67,19 +67,19 @@ class Evidence:
     leans_on_values: bool = False
 
     def judge(self, values: Values, folds: NDArray[np.int64] | None = None) -> dict[int, Judged]:
-        """Q, rho and phi of the cells of each searched column, missing or not.
+        """Return q, rho and phi of the cells of each searched column, missing or not.
 
         Parameters
         ----------
         folds : int array of shape (n_rows,), optional
-            As :meth:`judges` of the whole table gives them, if these are some rows of it.
+            As :meth:`judging_folds` of the whole table gives them, if these are some rows of it.
         """
-        folds = self.judges(values) if folds is None else folds
+        folds = self.judging_folds(values) if folds is None else folds
         context = self.context(values, folds)
         return {j: learnt.judge(values, folds, context) for j, learnt in self.columns.items()}
 
     def loss_rates(self, judged: Mapping[int, Judged]) -> dict[int, float]:
-        """P(lost) of the regular cells of each searched column, on average over judged rows."""
+        """Return the mean P(lost) of regular cells of each searched column, over judged rows."""
         return {
             j: float(expit(learnt.loss_logit))
             if isinstance(learnt, ValuesEvidence)
@@ -88,7 +88,7 @@ class Evidence:
         }
 
     def context(self, values: Values, folds: NDArray[np.int64]) -> Values:
-        """What the loss of a cell may depend on, shape (n_rows, n_columns).
+        """Return what the loss of a cell may depend on, shape (n_rows, n_columns).
 
         Scores of what rows hold; where cells get lost together, how likely each is lost.
         """
@@ -99,9 +99,9 @@ class Evidence:
     def probability(
         self, values: Values, candidates: Mask, folds: NDArray[np.int64] | None = None
     ) -> Values:
-        """P(meaningful) of every candidate cell; 0 elsewhere. Folds are as in :meth:`judge`."""
+        """Return P(meaningful) of every candidate cell; 0 elsewhere. Folds: as in :meth:`judge`."""
         likely = np.zeros(values.shape)
-        folds = self.judges(values) if folds is None else folds
+        folds = self.judging_folds(values) if folds is None else folds
         context = self.context(values, folds)
         for j, learnt in self.columns.items():
             rows = np.flatnonzero(candidates[:, j])
@@ -110,11 +110,11 @@ class Evidence:
         return likely
 
     def folds(self, values: Values) -> NDArray[np.int64]:
-        """The fold of each row; repeats of a row are told apart, so give the whole table."""
+        """Return the fold of each row; repeats of a row are told apart, so give the whole table."""
         return folds_of(values, self.n_folds)
 
-    def judges(self, values: Values) -> NDArray[np.int64]:
-        """The fold that judges each row of a whole table: all of them, if it was not learnt from.
+    def judging_folds(self, values: Values) -> NDArray[np.int64]:
+        """Return the fold that judges each row of a whole table; ``NEW`` if it was not learnt from.
 
         Masks of such a row are drawn from one fold: they need not be as certain, but coherent.
         """
@@ -122,7 +122,7 @@ class Evidence:
         return np.where(is_seen, self.folds(values), NEW)
 
     def draw(self, values: Values, candidates: Mask, uniform: Values, known: Values) -> Mask:
-        """A mask drawn column by column, each given those before: cells agree with each other.
+        """Draw a mask column by column, each given those before: cells agree with each other.
 
         Parameters
         ----------
@@ -143,7 +143,7 @@ class Evidence:
         known: Values,
         folds: NDArray[np.int64],
     ) -> Mask:
-        """Several masks, as :meth:`draw` gives one.
+        """Draw several masks, as :meth:`draw` draws one.
 
         A row is asked about once for all draws in which the columns before are alike, and only
         where the answer counts.
@@ -184,7 +184,7 @@ class Evidence:
         known: Values,
         folds: NDArray[np.int64],
     ) -> Mask:
-        """Masks in which one random number decides on all cells of a row.
+        """Draw masks in which one random number decides on all cells of a row.
 
         Each cell is meaningful as often as its probability says, and cells of a row that are
         skipped for one reason are so together.
@@ -205,7 +205,7 @@ class Evidence:
 def lostness(
     columns: Mapping[int, LearntColumn], values: Values, folds: NDArray[np.int64]
 ) -> Values:
-    """How likely each cell is lost, by what its row holds; a gap of another column surely is.
+    """Return how likely each cell is lost, by what its row holds; in other columns it surely is.
 
     Parameters
     ----------
@@ -221,12 +221,12 @@ def lostness(
 
 
 def n_folds_for(n_rows: int) -> int:
-    """Folds of a table with so many rows."""
+    """Return the number of folds of a table with so many rows."""
     return FEW_FOLDS if n_rows > LARGE else N_FOLDS
 
 
 def n_folds_alone(n_rows: int, n_searched: int) -> int:
-    """Folds of all columns together, without those that masks are drawn from.
+    """Count the folds of all columns, without those that masks are drawn from.
 
     Some columns are asked in either view whether cells get lost together; then each is learnt.
     """
@@ -235,12 +235,12 @@ def n_folds_alone(n_rows: int, n_searched: int) -> int:
 
 
 def n_folds_in_turn(n_searched: int) -> int:
-    """Folds of all columns but the first, learnt again in turn so that masks can be drawn."""
+    """Count the folds of all columns but the first, learnt again so that masks can be drawn."""
     return max(n_searched - 1, 0) * FEW_FOLDS
 
 
 def folds_of(values: Values, n_folds: int) -> NDArray[np.int64]:
-    """A fold for each row by what it holds, so that a row has the same wherever it stands.
+    """Return a fold for each row by what it holds: the same wherever the row stands.
 
     Repeats of a row are spread over the folds: they would otherwise be held out together, and
     with them all that is known of such rows.
@@ -249,7 +249,7 @@ def folds_of(values: Values, n_folds: int) -> NDArray[np.int64]:
 
 
 def marks_of(values: Values) -> NDArray[np.uint32]:
-    """A number for each row by what it holds, to know it again by.
+    """Return a number for each row by what it holds, to know it again by.
 
     Short, so that a model stays small. If another row has it by chance, one fold judges that row.
     """
@@ -257,14 +257,14 @@ def marks_of(values: Values) -> NDArray[np.uint32]:
 
 
 def typical_cells(values: Values) -> Values:
-    """Equally spaced order statistics of each column on its own: equally many, and no row."""
+    """Return equally spaced order statistics of each column: equally many, and no row."""
     places = ((np.arange(N_TYPICAL) + 0.5) / N_TYPICAL * len(values)).astype(int)
     cells: Values = np.sort(values, axis=0)[places]
     return cells
 
 
 def _distinct(masks: Mask) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
-    """Draws and rows that hold each row's masks once, and which of these each draw's row is.
+    """Find draws and rows that hold each row's masks once, and which each draw's row is.
 
     Parameters
     ----------

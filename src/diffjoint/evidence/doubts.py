@@ -32,13 +32,13 @@ TOGETHER = 0.3
 
 
 def of_table(
-    gaps: Mask,
+    is_missing: Mask,
     others: NDArray[np.int64],
     unjudged: Sequence[int],
     names: Sequence[str],
     reason: str,
 ) -> tuple[str, ...]:
-    """What makes the evidence itself weak.
+    """Say what makes the evidence itself weak.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def of_table(
             "meaningful together for a reason that the table does not hold will be taken for lost: "
             f"set {RATE} for their columns if you know it, or give {RULES} or labels for them."
         )
-    strongest = _lost_together(gaps[:, others])
+    strongest = _lost_together(is_missing[:, others])
     if not reason and strongest > TOGETHER:
         found.append(
             f"Columns outside {SEARCHED} lose their cells together (correlation up to "
@@ -65,7 +65,7 @@ def of_table(
             f"in {SEARCHED} if they can be; otherwise cells of {SEARCHED} lost with them may be "
             "called meaningful."
         )
-    few = [names[j] for j in unjudged if gaps[:, j].any()]
+    few = [names[j] for j in unjudged if is_missing[:, j].any()]
     if few:
         found.append(
             f"{_listed(few)} {'has' if len(few) == 1 else 'have'} fewer than {FEWEST} missing or "
@@ -77,7 +77,7 @@ def of_table(
 
 
 def of_rates(counted: Values, highest: float) -> tuple[str, ...]:
-    """A word on columns outside mm_columns that lose at very different rates."""
+    """Warn of columns outside mm_columns that lose at very different rates."""
     return (
         f"Columns outside {SEARCHED} have lost between {counted.min():.1%} and {counted.max():.1%} "
         f"of their cells, so that each column of {SEARCHED} may lose at a rate of its own, up to "
@@ -93,7 +93,7 @@ def is_flat(mm_rate: Values) -> bool:
 
 
 def of_flat(flat: Sequence[str]) -> tuple[str, ...]:
-    """A word on columns that are missing more than others, about alike in all rows."""
+    """Warn of columns that are missing more than others, about alike in all rows."""
     if not flat:
         return ()
     return (
@@ -105,7 +105,7 @@ def of_flat(flat: Sequence[str]) -> tuple[str, ...]:
 
 
 def of_vague(vague: Sequence[str], *, are_rates_known: bool) -> tuple[str, ...]:
-    """A word on columns of which values do not tell who is skipped."""
+    """Warn of columns of which values do not tell who is skipped."""
     if not vague:
         return ()
     rate = (
@@ -120,9 +120,9 @@ def of_vague(vague: Sequence[str], *, are_rates_known: bool) -> tuple[str, ...]:
     )
 
 
-def _lost_together(gaps: Mask) -> float:
-    """The strongest correlation of two columns' losses."""
-    lossy = gaps[:, gaps.sum(axis=0) >= FEWEST].astype(float)
+def _lost_together(is_missing: Mask) -> float:
+    """Return the strongest correlation of two columns' losses."""
+    lossy = is_missing[:, is_missing.sum(axis=0) >= FEWEST].astype(float)
     if lossy.shape[1] < 2 or not lossy.std(axis=0).all():
         return 0.0
     return float(np.triu(np.corrcoef(lossy.T), 1).max())
@@ -135,7 +135,7 @@ def _listed(names: Sequence[str], most: int = 8) -> str:
 
 
 def contradicted(share: float) -> str:
-    """Return how a table shows that cells get lost together, by what gaps would call meaningful."""
+    """Return how a table shows that cells get lost together."""
     return (
         f"of the cells of {SEARCHED} that are lost by what their rows hold, {share:.0%} "
         "would be called meaningful for what is missing beside them"

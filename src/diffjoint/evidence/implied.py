@@ -20,7 +20,7 @@ CLEAR, LITTLE = 0.5, 0.05
 that is added up to which the rest may be losses that were taken for too few."""
 
 
-def find_implied(judged: Judged, gaps: Mask, column: int, known: Mask) -> Mask:
+def find_implied(judged: Judged, is_missing: Mask, column: int, known: Mask) -> Mask:
     """Columns whose cells are meaningful wherever those of one column are.
 
     Such a column, where it is observed, leaves hardly any of the one column's missing cells that
@@ -30,7 +30,7 @@ def find_implied(judged: Judged, gaps: Mask, column: int, known: Mask) -> Mask:
     ----------
     judged : Judged
         Of the one column's cells, each by trees that have not learnt from its row.
-    gaps : bool array of shape (n_rows, n_columns)
+    is_missing : bool array of shape (n_rows, n_columns)
         Missing cells.
     column : int
         The one column.
@@ -44,8 +44,8 @@ def find_implied(judged: Judged, gaps: Mask, column: int, known: Mask) -> Mask:
     """
     if_missing = np.log(np.maximum(judged.missing_rate, TINY) / np.maximum(judged.loss_rate, TINY))
     if_observed = np.log(np.maximum(1 - judged.mm_rate, TINY))
-    added = np.where(gaps[:, column], if_missing, if_observed)
-    observed, clear = ~gaps, np.where(judged.probability > CLEAR, added, 0.0)
+    added = np.where(is_missing[:, column], if_missing, if_observed)
+    observed, clear = ~is_missing, np.where(judged.probability > CLEAR, added, 0.0)
     implied: Mask = observed.sum(axis=0) >= ENOUGH_ROWS
     implied &= added @ observed < max(EXPLAINED, LITTLE * added.sum())
     implied &= clear @ observed < EXPLAINED
@@ -55,7 +55,7 @@ def find_implied(judged: Judged, gaps: Mask, column: int, known: Mask) -> Mask:
 
 
 def consistent(implied: Mask) -> Mask:
-    """What is implied, without whatever does not hold all along.
+    """Return what is implied, without whatever does not hold all along.
 
     If one column implies another and that a third, but not the one the third, since there are
     exceptions, then the one does not imply the other either.
@@ -70,7 +70,7 @@ def consistent(implied: Mask) -> Mask:
 
 
 def keep_to(implied: Mask, column: int, drawn: Mask, meaningful: Mask, decided: Mask) -> Mask:
-    """A column's drawn cells, brought to agree with what is decided of the other columns.
+    """Bring a column's drawn cells to agree with what is decided of the other columns.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ from diffjoint.trees import open_screen
 def learn_in_turn(
     evidence: Evidence,
     values: Values,
-    gaps: Mask,
+    is_missing: Mask,
     uniform: Values,
     *,
     known: Values,
@@ -45,7 +45,7 @@ def learn_in_turn(
         As :func:`fit_evidence` learnt it from the same table.
     uniform : array of shape (n_rows, n_columns)
         Random numbers for the masks that later columns are learnt beside.
-    values, gaps, known, labelled, seed, tick
+    values, is_missing, known, labelled, seed, tick
         As in :func:`fit_evidence`.
     """
     if evidence.leans_on_values:
@@ -54,7 +54,7 @@ def learn_in_turn(
     looked_up = np.where(labelled, known, np.nan)
     folds, scored = folds_of(values, evidence.n_folds), evidence.scores.of(values)
     by = (evidence.n_levels, evidence.n_folds, folds, scored, known, looked_up, seed)
-    table = SearchTable(values, gaps, *by, open_screen(values, evidence.n_levels))
+    table = SearchTable(values, is_missing, *by, open_screen(values, evidence.n_levels))
     return _with_turns(evidence, table, uniform, tick)
 
 
@@ -62,9 +62,11 @@ def _with_turns(
     evidence: Evidence, table: SearchTable, uniform: Values, tick: Callable[[int], object]
 ) -> Evidence:
     """Learn each searched column again, beside a drawn mask of those before it."""
-    values, gaps, known = table.values, table.gaps, table.known
-    unknown = gaps & np.isin(np.arange(values.shape[1]), list(evidence.columns)) & np.isnan(known)
-    meaningful, decided = gaps & (known == 1), ~unknown
+    values, is_missing, known = table.values, table.is_missing, table.known
+    unknown = (
+        is_missing & np.isin(np.arange(values.shape[1]), list(evidence.columns)) & np.isnan(known)
+    )
+    meaningful, decided = is_missing & (known == 1), ~unknown
     in_turn: dict[int, LearntColumn] = {}
     for j, alone in evidence.columns.items():
         before = list(in_turn)
@@ -74,7 +76,7 @@ def _with_turns(
             beside = fit_column(
                 rows,
                 np.concatenate([table.n_levels, np.zeros(len(before), np.int64)]),
-                gaps[:, j],
+                is_missing[:, j],
                 _with_masks(table.inputs(j), before, values.shape[1]),
                 table.folds,
                 FEW_FOLDS,
@@ -83,7 +85,7 @@ def _with_turns(
                 table.seed,
             )
             judged = beside.judge(rows, table.folds, table.scores)
-            in_turn[j] = with_labels(beside, judged, gaps[:, j], table.looked_up[:, j])
+            in_turn[j] = with_labels(beside, judged, is_missing[:, j], table.looked_up[:, j])
         if before:
             tick(FEW_FOLDS)
         likely = in_turn[j].judge(rows, table.folds, table.scores).probability
@@ -94,7 +96,7 @@ def _with_turns(
 
 
 def _with_masks(inputs: Places, before: list[int], n_columns: int) -> Places:
-    """Inputs of a column, and which cells of those of them are meaningful that came before it.
+    """Join a column's inputs and which cells are meaningful of those that came before it.
 
     A row is followed by the masks of all columns before.
     """

@@ -10,15 +10,13 @@ from scipy.special import expit
 from diffjoint._types import Mask, Values
 from diffjoint.evidence import doubts as say
 from diffjoint.evidence.column import (
-    Level,
-    Sought,
+    KnownRate,
+    LossSearch,
 )
 from diffjoint.evidence.detector import (
     FEW_FOLDS,
     MOST_ASKED,
-    folds_of,
     lostness,
-    n_folds_for,
 )
 from diffjoint.evidence.loss_rates import (
     apart_from,
@@ -26,8 +24,7 @@ from diffjoint.evidence.loss_rates import (
     rate_prior,
     rates_of,
 )
-from diffjoint.evidence.losses import find_drivers
-from diffjoint.evidence.search_table import Search, SearchTable
+from diffjoint.evidence.search_table import Search, open_search
 from diffjoint.evidence.together import (
     CONTRADICTED,
     columns_to_ask,
@@ -37,7 +34,7 @@ from diffjoint.evidence.together import (
     most_telling,
 )
 from diffjoint.evidence.values_view import View
-from diffjoint.trees import open_screen, side_by_side
+from diffjoint.trees import side_by_side
 
 FEW_SKIPPED = 0.05
 """Share of the missing cells in contexts in which hardly any cell is there that names a column."""
@@ -62,7 +59,7 @@ class LossPattern:
 
 
 def find_loss_pattern(search: Search, tick: Callable[[int], object]) -> LossPattern:
-    """Find out whether cells get lost together, so that gaps mislead.
+    """Find out whether cells get lost together, so that missingness misleads.
 
     Columns that only lose cells may show it; if not, some searched columns are asked whether what
     is missing beside a cell contradicts what its row holds.
@@ -71,18 +68,21 @@ def find_loss_pattern(search: Search, tick: Callable[[int], object]) -> LossPatt
     asked = columns_to_ask(search.judged, MOST_ASKED)
     views = dict(zip(asked, side_by_side(table.view, asked, len(few)), strict=True))
     tick(2 * FEW_FOLDS * min(MOST_ASKED, len(search.searched)))
-    if lose_together(table.gaps, table.scores, search.others.tolist(), search.drivers):
+    if lose_together(table.is_missing, table.scores, search.others.tolist(), search.drivers):
         return LossPattern(views, True, say.LOST_TOGETHER_ELSEWHERE)
     floors = {j: view.at(view.floor) for j, view in views.items()}
     lost = lostness(floors, table.values, table.folds)
     lost[:, [j for j in search.searched if j not in views]] = 0.0
     for j in views:  # values say nothing of a row that has none
-        lost[table.gaps.sum(axis=1) - table.gaps[:, j] == table.gaps.shape[1] - 1, j] = 0.0
+        lost[
+            table.is_missing.sum(axis=1) - table.is_missing[:, j] == table.is_missing.shape[1] - 1,
+            j,
+        ] = 0.0
     sharp = [j for j, view in views.items() if view.is_sharp]
     is_vague = np.isin(np.arange(lost.shape[1]), [j for j in search.searched if j not in sharp])
     if not come_together(lost, is_vague):
         return LossPattern(views)
-    by_values = {j: 1 - lost[table.gaps[:, j], j] for j in views}
+    by_values = {j: 1 - lost[table.is_missing[:, j], j] for j in views}
     share = _share_contradicted(search, by_values, sharp)
     if share is None or share <= CONTRADICTED:
         return LossPattern(views)
@@ -92,28 +92,32 @@ def find_loss_pattern(search: Search, tick: Callable[[int], object]) -> LossPatt
 def _share_contradicted(
     search: Search, by_values: Mapping[int, Values], sharp: list[int]
 ) -> float | None:
-    """Of the cells lost by values, the share that gaps call meaningful; None if too few."""
+    """Of the cells lost by values, the share that missingness calls meaningful; None if too few."""
     table, few = search.table, search.table.folds % FEW_FOLDS
     telling = most_telling(by_values, sharp)
-    by_gaps = {}
+    by_missingness = {}
     for j in telling:
-        sought = Sought([d for d in search.drivers if d != j], Level(None))
-        missing, learnt = table.gaps[:, j], table.column(j, few, FEW_FOLDS, sought)
+        loss_search = LossSearch([d for d in search.drivers if d != j], KnownRate(None))
+        missing, learnt = table.is_missing[:, j], table.column(j, few, FEW_FOLDS, loss_search)
         judged = learnt.judge(table.values[missing], few[missing], table.scores[missing])
-        by_gaps[j] = judged.probability
+        by_missingness[j] = judged.probability
     return contradiction(
-        {j: by_values[j] for j in telling}, by_gaps, [j for j in sharp if j in telling]
+        {j: by_values[j] for j in telling}, by_missingness, [j for j in sharp if j in telling]
     )
 
 
-def misleading_gaps(
-    values: Values, gaps: Mask, n_levels: NDArray[np.int64], searched: Iterable[int], seed: int
+def misleading_missingness(
+    values: Values,
+    is_missing: Mask,
+    n_levels: NDArray[np.int64],
+    searched: Iterable[int],
+    seed: int,
 ) -> dict[int, bool] | None:
     """Say of some columns whether values alone bear out that cells are meaningful.
 
     Parameters
     ----------
-    values, gaps, n_levels
+    values, is_missing, n_levels
         As in :func:`fit_evidence`.
     searched : iterable of int
         Columns that seem to miss more than losses explain.
@@ -121,28 +125,22 @@ def misleading_gaps(
     Returns
     -------
     dict or None
-        None where gaps do not mislead: cells are not lost together.
+        None where missingness does not mislead: cells are not lost together.
 
     Notes
     -----
     Skip logic is sharp: values bear it out if some of the missing cells are in contexts in which
     hardly any cell is there, or if a column misses far more than the others lose.
     """
-    searched = sorted(searched)
-    others = np.array([j for j in range(values.shape[1]) if j not in searched], dtype=np.int64)
-    n_folds, unknown = n_folds_for(len(values)), np.full(values.shape, np.nan)
-    drivers, scores = find_drivers(values, n_levels, others, seed)
-    folds, screen = folds_of(values, n_folds), open_screen(values, n_levels)
-    by = (n_levels, n_folds, folds, scores.of(values), unknown, unknown, seed, screen)
-    search = Search(SearchTable(values, gaps, *by), searched, others, drivers, {})
+    search = open_search(values, is_missing, n_levels, searched, seed)
     found = find_loss_pattern(search, lambda n_folds: None)
     if not found.together:
         return None
     views = found.views | {j: search.table.view(j) for j in search.judged if j not in found.views}
     floors = {j: float(expit(view.floor)) for j, view in views.items()}
-    rates = rates_of(gaps, others.tolist()) | floors
+    rates = rates_of(is_missing, search.others.tolist()) | floors
     return {
         j: view.surely_missing >= FEW_SKIPPED
-        or is_far_beyond(view.floor, rate_prior(rates, apart_from(gaps, j, rates)))
+        or is_far_beyond(view.floor, rate_prior(rates, apart_from(is_missing, j, rates)))
         for j, view in views.items()
     }

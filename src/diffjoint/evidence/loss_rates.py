@@ -26,7 +26,7 @@ TINY = 1e-6
 DISAGREE = 3.0
 """Ratio of two columns' loss rates beyond which one rate for all does not hold."""
 SAME_BLOCK = 0.7
-"""Correlation of two columns' gaps from which on one says nothing of the other's rate."""
+"""Correlation of two columns' missing cells from which on one says nothing of the other's rate."""
 SPREAD, LEAST_SPREAD = 1.5, 0.3
 """Standard deviation of rates in logits where one or two are known; and at least."""
 
@@ -36,15 +36,15 @@ class Prior:
     """What other columns say of a column's loss rate, in logits."""
 
     mean: float
-    spread: float
+    sd: float
 
     @property
     def highest(self) -> float:
-        """The highest rate that other columns make believable."""
-        return self.mean + FARTHEST * self.spread
+        """Return the highest rate that other columns make believable."""
+        return self.mean + FARTHEST * self.sd
 
     def below(self, floor: float) -> float:
-        """The rate to expect of a column that loses no more than ``floor``.
+        """Return the rate to expect of a column that loses no more than ``floor``.
 
         Such that the share of losses in what is missing at the floor is what is to be expected.
 
@@ -53,15 +53,15 @@ class Prior:
         >>> round(Prior(-2.0, 0.3).below(3.0), 2)
         -1.96
         """
-        high, variance = floor - self.mean, self.spread**2
-        log_share = log_ndtr((high - variance) / self.spread) - log_ndtr(high / self.spread)
+        high, variance = floor - self.mean, self.sd**2
+        log_share = log_ndtr((high - variance) / self.sd) - log_ndtr(high / self.sd)
         return float(min(floor, self.mean + variance / 2 + log_share))
 
 
 def rate_prior(
     rates: Mapping[int, float], beside: Sequence[int], least: float = LEAST_SPREAD
 ) -> Prior | None:
-    """The distribution of the rates of some columns; None if none of them is known.
+    """Return the distribution of some columns' rates; None if none of them is known.
 
     Parameters
     ----------
@@ -81,8 +81,8 @@ def rate_prior(
     known = np.array([logit(rates[k]) for k in beside if k in rates])
     if not len(known):
         return None
-    spread = float(known.std(ddof=1)) if len(known) > 2 else SPREAD
-    return Prior(float(known.mean()), max(spread, least))
+    sd = float(known.std(ddof=1)) if len(known) > 2 else SPREAD
+    return Prior(float(known.mean()), max(sd, least))
 
 
 def disagree(rates: Values) -> bool:
@@ -96,12 +96,12 @@ def disagree(rates: Values) -> bool:
     return len(rates) > 1 and bool(rates.max() > DISAGREE * rates.min())
 
 
-def rates_of(gaps: Mask, columns: Sequence[int]) -> dict[int, float]:
+def rates_of(is_missing: Mask, columns: Sequence[int]) -> dict[int, float]:
     """How much of each column is missing, where that is what it loses and can be told.
 
     Columns with hardly an observed cell say nothing of how cells get lost.
     """
-    n_missing, n_rows = gaps.sum(axis=0), len(gaps)
+    n_missing, n_rows = is_missing.sum(axis=0), len(is_missing)
     return {
         j: float((n_missing[j] + 0.5) / (n_rows + 1))
         for j in columns
@@ -117,17 +117,17 @@ def is_far_beyond(floor: float, prior: Prior | None) -> bool:
     >>> is_far_beyond(2.0, Prior(-2.0, 1.0)), is_far_beyond(0.0, Prior(-2.0, 1.0))
     (True, False)
     """
-    return prior is not None and floor > prior.mean + BEYOND * max(prior.spread, LEAST_BEYOND)
+    return prior is not None and floor > prior.mean + BEYOND * max(prior.sd, LEAST_BEYOND)
 
 
-def apart_from(gaps: Mask, column: int, columns: Iterable[int]) -> list[int]:
+def apart_from(is_missing: Mask, column: int, columns: Iterable[int]) -> list[int]:
     """Those of the columns that are not missing along with one column."""
-    varies = gaps.std(axis=0) > 0
+    varies = is_missing.std(axis=0) > 0
     return [
         k
         for k in columns
         if k != column
-        and not (varies[k] and varies[column] and _correlation(gaps, column, k) > SAME_BLOCK)
+        and not (varies[k] and varies[column] and _correlation(is_missing, column, k) > SAME_BLOCK)
     ]
 
 
@@ -157,7 +157,7 @@ def tolerance(unevenness: float, lost_share: float) -> float:
 def believable(
     floor: float, is_sharp: bool, prior: Prior | None, *, borne_out: float = 0.0
 ) -> float | None:
-    """The loss rate of a column in logits; None if nothing tells it.
+    """Return the loss rate of a column in logits; None if nothing tells it.
 
     Parameters
     ----------
@@ -189,6 +189,6 @@ def believable(
     return prior.below(floor)
 
 
-def _correlation(gaps: Mask, a: int, b: int) -> float:
-    x, y = (gaps[:, k] - gaps[:, k].mean() for k in (a, b))
+def _correlation(is_missing: Mask, a: int, b: int) -> float:
+    x, y = (is_missing[:, k] - is_missing[:, k].mean() for k in (a, b))
     return float((x @ y) / np.sqrt((x @ x) * (y @ y)))

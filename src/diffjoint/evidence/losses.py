@@ -1,4 +1,4 @@
-"""How likely a regular cell is lost: rho, its level and what it depends on.
+"""How likely a regular cell is lost: rho, its mean and what it depends on.
 
 Columns that cannot be meaningful miss only what was lost. They tell how much is lost, which columns
 the losses depend on, and what each level of those stands for. A searched column adds one weight per
@@ -85,27 +85,27 @@ class LossModel:
         rho: Values = expit(scores[:, self.drivers] @ self.weights + self.bias)
         return np.minimum(rho, MOST)
 
-    def with_level(self, scores: Values, level: float) -> "LossModel":
-        """The same shape with a mean rate of ``level``."""
-        if level <= 0.0:
+    def with_mean_rate(self, scores: Values, rate: float) -> "LossModel":
+        """Return the same shape with a mean rate of ``rate``."""
+        if rate <= 0.0:
             return constant_loss(0.0)
         slopes = scores[:, self.drivers] @ self.weights
-        low, high = logit(level) - slopes.max() - 1.0, logit(level) - slopes.min() + 1.0
-        bias = brentq(lambda b: expit(slopes + b).mean() - level, low, high)
+        low, high = logit(rate) - slopes.max() - 1.0, logit(rate) - slopes.min() + 1.0
+        bias = brentq(lambda b: expit(slopes + b).mean() - rate, low, high)
         return LossModel(self.drivers, self.weights, float(bias))
 
-    def spread(self, scores: Values) -> float:
+    def steepness(self, scores: Values) -> float:
         """Return the standard deviation of the logit over rows."""
         return float((scores[:, self.drivers] @ self.weights).std())
 
     def no_steeper(self, scores: Values, steepest: float, rows: Mask) -> "LossModel":
-        """The same shape, flatter if its logit spreads by more; its mean over ``rows`` stays."""
-        spread = self.spread(scores)
-        if spread <= steepest:
+        """Return it no steeper than that; its mean over ``rows`` stays."""
+        steepness = self.steepness(scores)
+        if steepness <= steepest:
             return self
-        level = float(self.rate(scores[rows]).mean())
-        flatter = LossModel(self.drivers, self.weights * steepest / spread, self.bias)
-        return flatter.with_level(scores[rows], level)
+        rate = float(self.rate(scores[rows]).mean())
+        flatter = LossModel(self.drivers, self.weights * steepest / steepness, self.bias)
+        return flatter.with_mean_rate(scores[rows], rate)
 
 
 def constant_loss(rate: float) -> LossModel:
@@ -171,21 +171,21 @@ class LossExamples:
 
 
 def loss_examples(
-    scores: Values, gaps: Mask, others: NDArray[np.int64], drivers: list[int]
+    scores: Values, is_missing: Mask, others: NDArray[np.int64], drivers: list[int]
 ) -> LossExamples:
     """Return how losses of columns that cannot be meaningful depend on the drivers.
 
     A column that drives losses itself lacks a driver, so that it is asked only if there are several
     more.
     """
-    n_lost = gaps.sum(axis=0)
+    n_lost = is_missing.sum(axis=0)
     lossy = [j for j in others.tolist() if n_lost[j] >= 2 * FEWEST_LOST]
     asked = [j for j in lossy if j not in drivers or len(drivers) > FEW_DRIVERS] or lossy
     shapes, spreads = [], []
     for j in sorted(asked, key=lambda j: -n_lost[j]):
         beside = [driver for driver in drivers if driver != j]
-        everyone = np.ones(len(gaps), dtype=bool)
-        loss = fit_loss(scores, gaps[:, j], everyone, beside) if beside else None
+        everyone = np.ones(len(is_missing), dtype=bool)
+        loss = fit_loss(scores, is_missing[:, j], everyone, beside) if beside else None
         if loss is not None:
             shapes.append(dict(zip(beside, loss.weights.tolist(), strict=True)))
             spreads.append(float((scores[:, beside] @ loss.weights).std()))
@@ -232,7 +232,7 @@ def find_drivers(
 
 
 def fit_scores(values: Values, n_levels: NDArray[np.int64], losses: Values, rows: Mask) -> Scores:
-    """What every level stands for: the one number per level that best explains all losses."""
+    """Return what every level stands for: the number that best explains all losses."""
     level_scores = tuple(
         _level_scores(values[rows, j], int(n_levels[j]), losses[rows]) for j in range(len(n_levels))
     )

@@ -50,14 +50,14 @@ def pack(evidence: Evidence) -> Arrays:
         "correction": np.array([(c.slope, c.shift, c.nearest) for c in columns]).reshape(-1, 3),
     }
     arrays |= join_arrays("level_scores", evidence.scores.level_scores)
-    arrays |= _pack_by_gaps([c for c in columns if isinstance(c, ColumnEvidence)])
+    arrays |= _pack_by_missingness([c for c in columns if isinstance(c, ColumnEvidence)])
     arrays |= _pack_by_values([c for c in columns if isinstance(c, ValuesEvidence)])
     trees = [grown for column in columns for grown in (*column.trees, *_second(column))]
     return arrays | pack_trees(trees)
 
 
 def unpack(arrays: Arrays) -> Evidence:
-    """The evidence that :func:`pack` made arrays of."""
+    """Return the evidence that :func:`pack` made arrays of."""
     columns = list(_columns(arrays))
     searched = arrays["searched"].tolist()
     return Evidence(
@@ -134,14 +134,14 @@ def _check_columns(arrays: Arrays, n_levels: NDArray[np.int64], n_searched: int)
     correction = stored(arrays, "correction", "f", (n_columns, 3))
     if ((correction[:, 2] < 0) | (correction[:, 2] > 0.5)).any():
         raise ValueError("its evidence is surer than sure")
-    _check_gaps_part(arrays, n, n_trees[~by_values])
+    _check_missingness_part(arrays, n, n_trees[~by_values])
     _check_values_part(arrays, n, int(by_values.sum()))
     before = [*[0] * n_searched, *range(n_columns - n_searched)]
     widths = [n + b for b, k in zip(before, n_trees + n_second, strict=True) for _ in range(k)]
     check_trees(arrays, widths, n_levels, MOST_LEAVES)
 
 
-def _check_gaps_part(arrays: Arrays, n: int, n_trees: NDArray[np.int64]) -> None:
+def _check_missingness_part(arrays: Arrays, n: int, n_trees: NDArray[np.int64]) -> None:
     n_columns = len(n_trees)
     stored(arrays, "loss.bias", "f", (n_columns,))
     if (stored(arrays, "n_curves", "i", (n_columns,)) != n_trees).any():
@@ -173,7 +173,11 @@ def _check_values_part(arrays: Arrays, n: int, n_columns: int) -> None:
 
 def _columns(arrays: Arrays) -> Iterator[LearntColumn]:
     """Columns in the order in which they were packed."""
-    trees, by_gaps, by_values = iter(unpack_trees(arrays)), _by_gaps(arrays), _by_values(arrays)
+    trees, by_missingness, by_values = (
+        iter(unpack_trees(arrays)),
+        _by_missingness(arrays),
+        _by_values(arrays),
+    )
     names = ("is_by_values", "n_trees", "n_second", "correction")
     for is_by_values, n_trees, n_second, correction in zip(*map(arrays.get, names), strict=True):
         own, second = tuple(islice(trees, int(n_trees))), tuple(islice(trees, int(n_second)))
@@ -182,14 +186,14 @@ def _columns(arrays: Arrays) -> Iterator[LearntColumn]:
         if is_by_values:
             yield replace(next(by_values), **parts, second=second)
         else:
-            yield replace(next(by_gaps), **parts)
+            yield replace(next(by_missingness), **parts)
 
 
 def _second(column: LearntColumn) -> tuple[Trees, ...]:
     return column.second if isinstance(column, ValuesEvidence) else ()
 
 
-def _pack_by_gaps(columns: Sequence[ColumnEvidence]) -> Arrays:
+def _pack_by_missingness(columns: Sequence[ColumnEvidence]) -> Arrays:
     arrays: Arrays = {"loss.bias": np.array([column.loss.bias for column in columns])}
     arrays["n_curves"] = np.array([len(column.excess) for column in columns], dtype=np.int64)
     for name in ("excess", "mm_rate"):
@@ -201,7 +205,7 @@ def _pack_by_gaps(columns: Sequence[ColumnEvidence]) -> Arrays:
     return arrays
 
 
-def _by_gaps(arrays: Arrays) -> Iterator[ColumnEvidence]:
+def _by_missingness(arrays: Arrays) -> Iterator[ColumnEvidence]:
     drivers, weights = split_arrays(arrays, "loss.drivers"), split_arrays(arrays, "loss.weights")
     excess, mm_rate = iter(split_arrays(arrays, "excess")), iter(split_arrays(arrays, "mm_rate"))
     parts = zip(drivers, weights, arrays["loss.bias"].tolist(), arrays["n_curves"], strict=True)

@@ -1,6 +1,6 @@
-"""A table whose missing cells are to be told apart, and what is searched for in it."""
+"""Hold a table whose missing cells are to be told apart, and what is searched for in it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,12 +9,17 @@ from numpy.typing import NDArray
 from diffjoint._types import Mask, Places, Values
 from diffjoint.evidence.column import (
     ColumnEvidence,
-    Sought,
+    LossSearch,
     fit_column,
 )
+from diffjoint.evidence.detector import folds_of, n_folds_for
+from diffjoint.evidence.losses import Scores, find_drivers
 from diffjoint.evidence.missing import FEWEST
 from diffjoint.evidence.values_view import View, learn_view
-from diffjoint.trees import Screen
+from diffjoint.trees import Screen, open_screen
+
+LossRate = float | Mapping[int, float] | None
+"""P(lost) of regular cells: of all searched columns, or by position; None: to be estimated."""
 
 
 @dataclass(frozen=True)
@@ -23,7 +28,7 @@ class SearchTable:
 
     Attributes
     ----------
-    values, gaps, n_levels, known, seed
+    values, is_missing, n_levels, known, seed
         As :func:`fit_evidence` is given them.
     n_folds, folds : int, and int array of shape (n_rows,)
     scores : array of shape (n_rows, n_columns)
@@ -33,7 +38,7 @@ class SearchTable:
     """
 
     values: Values
-    gaps: Mask
+    is_missing: Mask
     n_levels: NDArray[np.int64]
     n_folds: int
     folds: NDArray[np.int64]
@@ -43,23 +48,23 @@ class SearchTable:
     seed: int
     screen: Screen
 
-    def inputs(self, j: int, *, gaps: bool = True) -> Places:
-        """Columns that say something about who is missing in one: by values, and by gaps."""
-        return self.screen.inputs_for_missingness(j, by_missingness=gaps)
+    def inputs(self, j: int, *, by_missingness: bool = True) -> Places:
+        """Return the columns that tell where one is missing: by values, and by missingness."""
+        return self.screen.inputs_for_missingness(j, by_missingness=by_missingness)
 
     def view(self, j: int) -> View:
-        """The values view of a column."""
-        inputs = self.inputs(j, gaps=False)
+        """Learn the values view of a column."""
+        inputs = self.inputs(j, by_missingness=False)
         return learn_view(
-            self.values, self.n_levels, self.gaps[:, j], inputs, self.folds, self.seed
+            self.values, self.n_levels, self.is_missing[:, j], inputs, self.folds, self.seed
         )
 
     def column(
-        self, j: int, folds: NDArray[np.int64], n_folds: int, sought: Sought
+        self, j: int, folds: NDArray[np.int64], n_folds: int, loss_search: LossSearch
     ) -> ColumnEvidence:
-        """A column by values and gaps together."""
-        by = (self.inputs(j), folds, n_folds, self.scores, sought, self.seed)
-        return fit_column(self.values, self.n_levels, self.gaps[:, j], *by)
+        """Learn a column by values and missingness together."""
+        by = (self.inputs(j), folds, n_folds, self.scores, loss_search, self.seed)
+        return fit_column(self.values, self.n_levels, self.is_missing[:, j], *by)
 
 
 @dataclass(frozen=True)
@@ -73,6 +78,8 @@ class Search:
         Columns that cannot be meaningful.
     drivers : list of int
         Columns that losses depend on.
+    scores : Scores
+        How they depend on them.
     given : mapping
         Loss rates that the user has given, by position.
     """
@@ -81,6 +88,7 @@ class Search:
     searched: list[int]
     others: NDArray[np.int64]
     drivers: list[int]
+    scores: Scores
     given: Mapping[int, float]
 
     @property
@@ -91,6 +99,46 @@ class Search:
     @property
     def unjudged(self) -> list[int]:
         """Searched columns with too few missing or observed cells."""
-        n_missing = self.table.gaps.sum(axis=0)
-        fewest = np.minimum(n_missing, len(self.table.gaps) - n_missing)
+        n_missing = self.table.is_missing.sum(axis=0)
+        fewest = np.minimum(n_missing, len(self.table.is_missing) - n_missing)
         return [j for j in self.searched if fewest[j] < FEWEST]
+
+
+def open_search(
+    values: Values,
+    is_missing: Mask,
+    n_levels: NDArray[np.int64],
+    searched: Iterable[int],
+    seed: int,
+    loss_rate: LossRate = None,
+    *,
+    known: Values | None = None,
+    labelled: Mask | None = None,
+) -> Search:
+    """Find what losses depend on, and prepare a table to be searched.
+
+    Parameters
+    ----------
+    values, is_missing, n_levels, searched, seed, loss_rate, known, labelled
+        As in :func:`fit_evidence`.
+    """
+    searched = sorted(searched)
+    others = np.array([j for j in range(values.shape[1]) if j not in searched], dtype=np.int64)
+    drivers, scores = find_drivers(values, n_levels, others, seed)
+    n_folds, unknown = n_folds_for(len(values)), np.full(values.shape, np.nan)
+    known = unknown if known is None else known
+    table = SearchTable(
+        values=values,
+        is_missing=is_missing,
+        n_levels=n_levels,
+        n_folds=n_folds,
+        folds=folds_of(values, n_folds),
+        scores=scores.of(values),
+        known=known,
+        looked_up=unknown if labelled is None else np.where(labelled, known, np.nan),
+        seed=seed,
+        screen=open_screen(values, n_levels),
+    )
+    given = loss_rate if isinstance(loss_rate, Mapping) else dict.fromkeys(searched, loss_rate)
+    rates = {j: rate for j, rate in given.items() if rate is not None}
+    return Search(table, searched, others, drivers, scores, rates)

@@ -1,8 +1,9 @@
 """A second look at missing cells: trees that see the whole row, taught with what values said of it.
 
 The values view has seen a few cells of each row at a time, so that what it says of a whole row is
-rough. Trees that see all of it, gaps included, learn what is common to cells of which it says the
-same, and are steadier. They are no source of their own: the mean of both, in log odds, counts.
+rough. Trees that see all of it, missing cells included, learn what is common to cells of which it
+says the same, and are steadier. They are no source of their own: the mean of both, in log odds,
+counts.
 """
 
 import numpy as np

@@ -1,9 +1,9 @@
-"""Whether cells get lost together, and how far a gap elsewhere in the row then tells of a loss.
+"""Whether cells get lost together, and how far a missing cell elsewhere in the row tells of it.
 
 Where losses strike cells one by one, that others are missing too is strong evidence of meaning.
 Where people refuse, forget and break off it is evidence of a loss. The table shows which holds: if
 cells that are lost by what their rows hold are called meaningful for what is missing beside them,
-gaps mislead.
+missingness misleads.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -16,9 +16,9 @@ from diffjoint._types import Mask, Values
 LOST_BY_VALUES = 0.1
 """P(meaningful) by values up to which a cell counts as lost."""
 CONTRADICTED = 0.44
-"""Share of these that gaps call meaningful from which on gaps mislead."""
+"""Share of these that it calls meaningful from which on missingness misleads."""
 FEWEST_CELLS = 20
-"""Cells that are lost by values, without which gaps are believed."""
+"""Cells that are lost by values, without which missingness is believed."""
 MOST_COMPARED = 6
 """Columns on which both views are compared."""
 LEAST_TOGETHER, MOST_PAIRED = 0.1, 8
@@ -36,16 +36,16 @@ FARTHEST = 6.0
 
 
 def contradiction(
-    by_values: Mapping[int, Values], by_gaps: Mapping[int, Values], sharp: Collection[int]
+    by_values: Mapping[int, Values], by_missingness: Mapping[int, Values], sharp: Collection[int]
 ) -> float | None:
-    """Share of the cells lost by their rows' values that gaps call meaningful; None if too few.
+    """Return the share of cells lost by values that missingness calls meaningful, if any.
 
     Columns whose values tell sharply who is skipped are believed; the others are asked only if
     those have too few cells.
 
     Parameters
     ----------
-    by_values, by_gaps : mappings
+    by_values, by_missingness : mappings
         P(meaningful) of the missing cells of some columns, in either view.
     sharp : collection of int
         Columns whose values tell some missing cells clearly from lost ones.
@@ -60,12 +60,12 @@ def contradiction(
         lost = {j: _surely_lost(by_values[j]) for j in asked}
         n_cells = sum(float(weights.sum()) for weights in lost.values())
         if n_cells >= FEWEST_CELLS:
-            return sum(float(lost[j] @ by_gaps[j]) for j in asked) / n_cells
+            return sum(float(lost[j] @ by_missingness[j]) for j in asked) / n_cells
     return None
 
 
 def most_telling(by_values: Mapping[int, Values], sharp: Collection[int]) -> list[int]:
-    """The columns to compare both views on: sharp ones first, then those that have lost most.
+    """Return the columns to compare both views on: sharp ones, then those that have lost most.
 
     Examples
     --------
@@ -110,7 +110,7 @@ def come_together(lost: Values, is_vague: Mask) -> bool:
 
 
 def lose_together(
-    gaps: Mask, scores: Values, columns: Sequence[int], drivers: Sequence[int]
+    is_missing: Mask, scores: Values, columns: Sequence[int], drivers: Sequence[int]
 ) -> bool:
     """Return whether columns that only lose cells lose them together, whatever rows hold.
 
@@ -119,7 +119,7 @@ def lose_together(
 
     Parameters
     ----------
-    gaps : bool array of shape (n_rows, n_columns)
+    is_missing : bool array of shape (n_rows, n_columns)
         Missing cells.
     scores : array of shape (n_rows, n_columns)
         What losses may depend on, see :mod:`diffjoint.evidence.losses`.
@@ -132,23 +132,23 @@ def lose_together(
     --------
     >>> rng = np.random.default_rng(0)
     >>> breaks_off = rng.random(1000) < 0.1
-    >>> gaps = np.column_stack([breaks_off | (rng.random(1000) < 0.1) for _ in range(3)])
-    >>> lose_together(gaps, np.zeros((1000, 3)), [0, 1, 2], [])
+    >>> is_missing = np.column_stack([breaks_off | (rng.random(1000) < 0.1) for _ in range(3)])
+    >>> lose_together(is_missing, np.zeros((1000, 3)), [0, 1, 2], [])
     True
     >>> lose_together(rng.random((1000, 3)) < 0.1, np.zeros((1000, 3)), [0, 1, 2], [])
     False
     """
-    n_missing = gaps.sum(axis=0)
-    enough = [j for j in columns if FEWEST_CELLS <= n_missing[j] <= len(gaps) - FEWEST_CELLS]
+    n_missing = is_missing.sum(axis=0)
+    enough = [j for j in columns if FEWEST_CELLS <= n_missing[j] <= len(is_missing) - FEWEST_CELLS]
     paired = sorted(enough, key=lambda j: -n_missing[j])[:MOST_PAIRED]
     if len(paired) < 2:
         return False
     left = [
-        _unexplained(gaps[:, j].astype(float), scores[:, [d for d in drivers if d != j]])
+        _unexplained(is_missing[:, j].astype(float), scores[:, [d for d in drivers if d != j]])
         for j in paired
     ]
     total, n_pairs = _correlations(np.column_stack(left))
-    by_chance = ENOUGH_ERRORS * float(np.sqrt(n_pairs / len(gaps)))
+    by_chance = ENOUGH_ERRORS * float(np.sqrt(n_pairs / len(is_missing)))
     return total > max(LEAST_TOGETHER * n_pairs, by_chance)
 
 
@@ -161,7 +161,7 @@ def _unexplained(column: Values, scores: Values) -> Values:
 
 
 def _correlations(columns: Values) -> tuple[float, float]:
-    """The sum of the correlations of all pairs of columns, and how many there are."""
+    """Return the sum of the correlations of all pairs of columns, and how many there are."""
     n_columns = columns.shape[1]
     standard = (columns - columns.mean(axis=0)) / columns.std(axis=0)
     total = float((standard.sum(axis=1) ** 2).mean() - n_columns) / 2
@@ -229,6 +229,6 @@ def loss_lift(others: Values, lost: Values) -> tuple[Values, float]:
 
 
 def columns_to_ask(searched: list[int], most: int) -> list[int]:
-    """Some of the columns, evenly spaced."""
+    """Return some of the columns, evenly spaced."""
     places = np.linspace(0, len(searched) - 1, min(most, len(searched)))
     return [searched[i] for i in np.unique(places.astype(int)).tolist()]

@@ -34,10 +34,10 @@ def judged_by_rate(search: Search, j: int) -> ValuesEvidence:
     A column that misses more than others lose is more likely meaningful. Where nothing is known of
     losses, or the column was never missing, nothing tells.
     """
-    gaps = search.table.gaps
-    n_missing, n_rows = int(gaps[:, j].sum()), len(gaps)
+    is_missing = search.table.is_missing
+    n_missing, n_rows = int(is_missing[:, j].sum()), len(is_missing)
     missing_rate = (n_missing + 0.5) / (n_rows + 1)
-    rates = rates_of(gaps, search.others.tolist())
+    rates = rates_of(is_missing, search.others.tolist())
     prior = rate_prior(rates, list(rates))
     loss = prior.mean if prior else None
     if j in search.given:
@@ -46,14 +46,14 @@ def judged_by_rate(search: Search, j: int) -> ValuesEvidence:
     if loss is not None and (n_missing or j in search.given):
         likely = 1 - float(np.exp(min(0.0, loss - logit(missing_rate))))
     likely = float(np.clip(likely, MIDDLE, 1 - MIDDLE))
-    return unjudged(gaps.shape[1], missing_rate, likely, MIDDLE)
+    return unjudged(is_missing.shape[1], missing_rate, likely, MIDDLE)
 
 
-def with_labels(learnt: Learnt, judged: Judged, gaps: Mask, looked_up: Values) -> Learnt:
-    """A column that agrees with the labels of its missing cells, where those say enough."""
-    known = looked_up[gaps]
-    slope, shift = find_correction(judged.probability[gaps], known == 1, ~np.isnan(known))
+def with_labels(learnt: Learnt, judged: Judged, is_missing: Mask, looked_up: Values) -> Learnt:
+    """Correct a column by the labels of its missing cells, where those say enough."""
+    known = looked_up[is_missing]
+    slope, shift = find_correction(judged.probability[is_missing], known == 1, ~np.isnan(known))
     if (slope, shift) == NONE:
         return replace(learnt, slope=slope, shift=shift)
-    nearest = nearest_to_sure(int(gaps.sum()))
+    nearest = nearest_to_sure(int(is_missing.sum()))
     return replace(learnt, slope=slope, shift=shift, nearest=nearest)

@@ -1,12 +1,14 @@
 """The values view: how likely a cell is missing by what the other cells hold.
 
 Which cells are missing together says nothing of meaning where cells get lost together. So trees are
-shown a few cells of each row, chosen at random, whatever the row itself misses: a gap in what they
-see is nearly always one of ours, and tells them nothing. Rows to be judged are shown as they are.
+shown a few cells of each row, chosen at random, whatever the row itself misses: a missing cell in
+what they see is nearly always one of ours, and tells them nothing. Rows to be judged are shown as
+they are.
 
 That a value is there at all still tells that nothing was lost beside it. So observed cells are not
-compared as they stand, but *as if lost*: each with the gaps of a row in which the cell is missing.
-Where missing cells are no more frequent, by their scores, than cells as if lost, they were lost.
+compared as they stand, but *as if lost*: each with cells missing as in a row in which the cell is
+missing. Where missing cells are no more frequent, by their scores, than cells as if lost, they were
+lost.
 """
 
 from collections.abc import Iterable
@@ -33,7 +35,7 @@ LOWEST_SHARE, HIGHEST_SHARE = 0.1, 0.5
 ENOUGH_ROWS, MOST_COPIES = 8_000, 8
 """Rows to learn from: each row of a smaller table is shown several times, with other cells."""
 FIRST_ROWS, FIRST_ROUNDS = 4_000, 25
-"""Rows and rounds of a first, rough view, which tells who lends gaps."""
+"""Rows and rounds of a first, rough view, which tells which rows are donors."""
 LENT = 0.5
 """Share of the observed cells that trees are shown as if lost."""
 LEARNER: dict[str, Any] = {
@@ -46,7 +48,7 @@ LEARNER: dict[str, Any] = {
     "early_stopping": False,
 }
 N_PASSES, MOST_SHOWN_ROWS, N_DONORS = 3, 2_000, 2
-"""How often donors of gaps are chosen anew; observed rows shown as if lost, and how often each."""
+"""How often donors are chosen anew; observed rows shown as if lost, and how often each."""
 PLATEAU = 0.5
 """Quantile of the scores as if lost at which the ratio of missing to lost is read."""
 HARDLY_THERE = 0.95
@@ -58,14 +60,14 @@ sharp."""
 
 @dataclass(frozen=True)
 class ValuesEvidence:
-    """What the values of a row say of one column's missing cell, and what its gaps add.
+    """What the values of a row say of one column's missing cell, and what its missing cells add.
 
     Attributes
     ----------
     trees : tuple of Trees
         One for each fold; grown on rows that showed a few cells each.
     score, missing_logit : arrays of shape (n_knots,)
-        Logit of P(missing), had the row the gaps of one whose cell is missing, by the trees' score.
+        Logit of P(missing), had the row the missing cells of one whose cell is missing, by score.
     loss_logit : float
         Logit of P(lost | regular) of the column.
     lift : array of shape (n_columns,)
@@ -94,7 +96,7 @@ class ValuesEvidence:
     second_shift: float = 0.0
 
     def judge(self, rows: Values, folds: NDArray[np.int64], lost: Values) -> Judged:
-        """The three rates for every row.
+        """Return the three rates of every row.
 
         Parameters
         ----------
@@ -128,11 +130,11 @@ class ValuesEvidence:
         return (excess + self._second_look(rows, folds)) / 2 if self.second else excess
 
     def loss_pushes(self, lost: Values) -> Values:
-        """What each lost cell elsewhere adds to the log odds of being lost."""
+        """Return what each lost cell elsewhere adds to the log odds of being lost."""
         return lost * self.lift
 
     def at_loss_logit(self, loss_logit: float) -> "ValuesEvidence":
-        """The same with another loss rate."""
+        """Return the same with another loss rate."""
         moved = self.second_shift + self.loss_logit - loss_logit
         return replace(self, loss_logit=loss_logit, second_shift=moved)
 
@@ -150,7 +152,7 @@ class ValuesEvidence:
         return to_logit(share)
 
     def _lifted(self, lost: Values) -> Values:
-        """What other losses of a row add to these odds: at most that every regular cell is lost."""
+        """Return what other losses of a row add: at most that every regular cell is lost."""
         most = -np.log(max(float(expit(self.loss_logit)), TINY))
         lifted: Values = np.minimum(lost @ self.lift + self.lift_bias, most)
         return lifted
@@ -191,7 +193,7 @@ class View:
     n_columns: int = 0
 
     def at(self, loss_logit: float, nearest: float = 0.0) -> ValuesEvidence:
-        """The view with a loss rate, and no gap counted yet."""
+        """Return the view with a loss rate, and no missing cell counted yet."""
         lift = np.zeros(self.n_columns)
         return ValuesEvidence(
             self.trees, self.score, self.missing_logit, loss_logit, lift, nearest=nearest
@@ -232,10 +234,10 @@ def learn_view(
         trees,
         found.score,
         found.ratio + log_odds,
-        found.level + log_odds,
+        found.plateau + log_odds,
         is_sharp=bool((found.lost < SURELY).mean() >= SHARP_SHARE),
         lost_share=float(found.lost.mean()),
-        unevenness=max(0.0, float(np.median(found.at_missing)) - found.level),
+        unevenness=max(0.0, float(np.median(found.at_missing)) - found.plateau),
         surely_missing=float((expit(found.at_missing + log_odds) > HARDLY_THERE).mean()),
         n_columns=rows.shape[1],
     )
@@ -249,23 +251,23 @@ class _Compared:
     ----------
     score, ratio : arrays of shape (n_knots,)
         The log of it, by the trees' score.
-    level : float
-        Where cells are only lost.
+    plateau : float
+        The log of it where cells are only lost.
     at_missing : array of shape (n_missing,)
         The log of it at the missing cells.
     lost : array of shape (n_missing,)
-        P(lost) at that level.
+        P(lost), compared with the plateau.
     """
 
     score: Values
     ratio: Values
-    level: float
+    plateau: float
     at_missing: Values
     lost: Values
 
     @property
     def lending(self) -> Values:
-        """How often each row with a missing cell lends its gaps: the likelier its cell is lost."""
+        """Return how often each row is a donor: the likelier its missing cell is lost."""
         return self.lost + 0.002
 
 
@@ -288,7 +290,7 @@ class _Column:
         n_rows, n_rounds : int
             Rows to learn from, at least while no row is shown too often; rounds of boosting.
         lending : array of shape (n_missing,), optional
-            How often rows lend their gaps to half of the observed cells; none do if None.
+            How often rows are donors to half of the observed cells; none are if None.
         """
         return tuple(
             self._grow_one(rows, n_rows, n_rounds, lending)
@@ -312,7 +314,7 @@ class _Column:
         return grow(learner, np.vstack(shown), missing, levels, self.inputs)
 
     def _lent(self, rows: NDArray[np.intp], lending: Values | None) -> Values:
-        """The rows, half of the observed cells shown as if lost.
+        """Return the rows, half of the observed cells shown as if lost.
 
         So that a value that is shown says less of what was not lost beside it.
         """
@@ -328,28 +330,28 @@ class _Column:
         return shown
 
     def compare(self, trees: tuple[Trees, ...], lending: Values) -> _Compared:
-        """Compare missing cells with cells as if lost, choosing who lends gaps anew in passes."""
+        """Compare missing cells with cells as if lost, choosing donors anew in passes."""
         is_missing = self.is_missing
         missing = logits_in_folds(trees, self.rows[is_missing], self.folds[is_missing])
         for _ in range(N_PASSES):
             as_lost = self._scores_as_lost(trees, lending)
             score, ratio = log_ratio(missing, as_lost)
-            level = min(0.0, float(np.interp(np.quantile(as_lost, PLATEAU), score, ratio)))
+            plateau = min(0.0, float(np.interp(np.quantile(as_lost, PLATEAU), score, ratio)))
             at = np.interp(missing, score, ratio)
-            found = _Compared(score, ratio, level, at, np.exp(np.minimum(0.0, level - at)))
+            found = _Compared(score, ratio, plateau, at, np.exp(np.minimum(0.0, plateau - at)))
             lending = found.lending
         return found
 
     def _scores_as_lost(self, trees: tuple[Trees, ...], lending: Values) -> Values:
-        """Scores of observed cells, each with the gaps of a row in which the cell is missing."""
+        """Score observed cells, each with cells missing as in a row in which it is missing."""
         observed, missing = np.flatnonzero(~self.is_missing), np.flatnonzero(self.is_missing)
         if len(observed) > MOST_SHOWN_ROWS:
             observed = np.sort(self.rng.choice(observed, MOST_SHOWN_ROWS, replace=False))
         scores = []
         for _ in range(N_DONORS):
             donors = self.rng.choice(missing, len(observed), p=lending / lending.sum())
-            gaps = np.isnan(self.rows[donors])
-            shown = np.where(gaps, np.nan, self.rows[observed])
+            is_missing = np.isnan(self.rows[donors])
+            shown = np.where(is_missing, np.nan, self.rows[observed])
             scores.append(logits_in_folds(trees, shown, self.folds[observed]))
         return np.concatenate(scores)
 
@@ -396,7 +398,7 @@ def _learnt_from(folds: NDArray[np.int64], rng: np.random.Generator) -> Iterable
 
 
 def glimpse(features: Values, rng: np.random.Generator) -> Values:
-    """The rows with most cells hidden: of each row about five are shown, some more, some fewer."""
+    """Return the rows with most cells hidden: about five of each are shown, more or fewer."""
     n_features = max(1, features.shape[1])
     low = min(LOWEST_SHARE, FEWEST_SHOWN / n_features)
     high = min(HIGHEST_SHARE, MOST_SHOWN / n_features)

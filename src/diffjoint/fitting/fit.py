@@ -41,17 +41,17 @@ class Learned:
     history: list[dict[str, Any]]
 
 
-Keep = Callable[[Learned], object]
+Store = Callable[[Learned], object]
 """Takes what was learnt."""
 
 
-def fit_values(task: Task, seed: int, options: Options, keep: Keep) -> None:
+def fit_values(task: Task, seed: int, options: Options, store: Store) -> None:
     """Learn the mask, and what lost cells are expected to hold; no draw is needed for it."""
     observation = task.observe(seed)
     with running(options.n_threads, verbose=options.verbose) as progress:
         model = learn_value_model(observation, task.plan, seed, options.diffusion.device, progress)
         inferred = model.infer(observation, options.memory_bytes, progress)
-        keep(Learned(model, _in_own_order(inferred, task), []))
+        store(Learned(model, _in_own_order(inferred, task), []))
 
 
 def learn_value_model(
@@ -71,7 +71,7 @@ def learn_value_model(
 
 
 def fit_passes(
-    task: Task, seed: int, options: Options, keep: Keep, *, is_seeded: bool, go_on: Keep
+    task: Task, seed: int, options: Options, store: Store, *, is_seeded: bool, resume: Store
 ) -> None:
     """Run Algorithm 1 pass by pass, from a checkpoint if there is one.
 
@@ -79,7 +79,7 @@ def fit_passes(
     ----------
     seed : int
         The seed of a run that starts here; one that is resumed keeps its own.
-    keep, go_on : callable
+    store, resume : callable
         Take what each pass has learnt; what a resumed run had learnt before.
     is_seeded : bool
         Whether the seed was asked for, so that only a run with this seed may be resumed.
@@ -122,9 +122,9 @@ def fit_passes(
             return Learned(model, _in_own_order(inferred, task), passes.history)
 
         if passes.resumed is not None:
-            go_on(learned(*passes.resumed))
+            resume(learned(*passes.resumed))
         for done in passes.run(observation, belief, options.memory_bytes, progress):
-            keep(learned(*done))
+            store(learned(*done))
 
 
 def learn_to_draw(

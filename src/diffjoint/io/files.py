@@ -52,7 +52,7 @@ class TableFile:
         The table with types; None as long as that of a text file was not asked for.
     text : TextTable or None
         The table as it was written, if it came as text.
-    carried : tuple of str
+    passed_through : tuple of str
         Columns that are an index rather than data.
     notes : Notes or None
         What a statistical file says beside its cells.
@@ -66,7 +66,7 @@ class TableFile:
 
     held: Any
     text: TextTable | None = None
-    carried: tuple[str, ...] = ()
+    passed_through: tuple[str, ...] = ()
     notes: Notes | None = None
     reason_codes: Mapping[str, Mapping[Any, str]] = field(default_factory=dict)
     without_reason: Mapping[str, Sequence[Any]] = field(default_factory=dict)
@@ -129,7 +129,7 @@ def read_file(
             return _read_statistical(path, codes, guess=schema is None)
         reader = pa_parquet.read_table if ending in _PARQUET else pa_feather.read_table
         table = reader(path)
-        return TableFile(table, carried=_index_columns(table))
+        return TableFile(table, passed_through=_index_columns(table))
     except FileError:
         raise
     except OSError as error:

@@ -74,17 +74,17 @@ class Splitter:
     ----------
     values : array of shape (n_rows, n_modelled)
         Coded values.
-    gaps : bool array of the same shape
+    is_missing : bool array of the same shape
         Missing cells.
     schema : Schema
     """
 
-    def __init__(self, values: Values, gaps: Mask, schema: Schema) -> None:
+    def __init__(self, values: Values, is_missing: Mask, schema: Schema) -> None:
         n_rows = len(values)
         rows = np.unique(np.linspace(0, n_rows - 1, min(n_rows, MOST_ROWS)).astype(np.intp))
         self.rows, self.columns = rows, schema.modelled
         self._binned = [
-            _binned(np.where(gaps[rows, j], np.nan, values[rows, j]), column)
+            _binned(np.where(is_missing[rows, j], np.nan, values[rows, j]), column)
             for j, column in enumerate(self.columns)
         ]
 

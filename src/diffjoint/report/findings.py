@@ -23,7 +23,7 @@ class Findings:
         Searched columns, as positions among the modelled columns.
     values : array of shape (n_rows, n_modelled)
         Coded values, with missing cells imputed.
-    gaps, called : bool arrays of the same shape
+    is_missing, called : bool arrays of the same shape
         Missing cells, and those of them that are called meaningful.
     probability : array of the same shape
         P(meaningful), or a score.
@@ -49,7 +49,7 @@ class Findings:
     schema: Schema
     searched: tuple[int, ...]
     values: Values
-    gaps: Mask
+    is_missing: Mask
     called: Mask
     probability: Values
     judged: Mask

@@ -197,7 +197,7 @@ class Summary:
 def summarize(findings: Findings, title: str) -> Summary:
     """Count, bin and order everything that the report shows."""
     table, schema = findings.table, findings.schema
-    splitter = Splitter(findings.values, findings.gaps, schema)
+    splitter = Splitter(findings.values, findings.is_missing, schema)
     place = {int(position): j for j, position in enumerate(schema.modelled_positions)}
     columns = tuple(
         _column(findings, place[position], splitter)
@@ -245,11 +245,11 @@ def _passed_through(column: Column, n_missing: int) -> ColumnSummary:
 
 def _column(findings: Findings, j: int, splitter: Splitter) -> ColumnSummary:
     column = findings.schema.modelled[j]
-    gaps, called, judged = (
-        cells[:, j] for cells in (findings.gaps, findings.called, findings.judged)
+    is_missing, called, judged = (
+        cells[:, j] for cells in (findings.is_missing, findings.called, findings.judged)
     )
-    kept = gaps & called
-    n_missing, n_kept = int(gaps.sum()), int(kept.sum())
+    kept = is_missing & called
+    n_missing, n_kept = int(is_missing.sum()), int(kept.sum())
     is_searched = j in findings.searched
     likely: tuple[int, ...] = ()
     if is_searched:
@@ -267,7 +267,9 @@ def _column(findings: Findings, j: int, splitter: Splitter) -> ColumnSummary:
         int(findings.review[:, j].sum()),
         int((kept & ~judged).sum()),
         likely,
-        _distribution(findings.values[:, j], ~gaps, gaps & ~called, column) if n_missing else None,
+        _distribution(findings.values[:, j], ~is_missing, is_missing & ~called, column)
+        if n_missing
+        else None,
         splitter.drivers(kept, j) if n_kept else (),
     )
 
@@ -324,9 +326,9 @@ def _map(findings: Findings) -> tuple[str, ...]:
     for position, column in enumerate(findings.schema.columns):
         if not column.is_modelled:
             states[:, position] = LEFT * table.missing(position)[rows]
-    gaps, called = findings.gaps[rows], findings.called[rows]
+    is_missing, called = findings.is_missing[rows], findings.called[rows]
     states[:, findings.schema.modelled_positions] = np.where(
-        gaps, np.where(called, KEPT, IMPUTED), OBSERVED
+        is_missing, np.where(called, KEPT, IMPUTED), OBSERVED
     )
     by_kept = np.argsort((states == KEPT).sum(axis=0), kind="stable")
     keys = [*(states == IMPUTED).T[::-1], *(states == KEPT).T[by_kept]]

@@ -26,7 +26,7 @@ def complete(
     space: JointSpace,
     values: Values,
     meaningful: Mask,
-    gaps: Mask,
+    is_missing: Mask,
     mm_output: MMOutput,
     mm_label: str,
     constants: Mapping[int, Any] = MappingProxyType({}),
@@ -35,7 +35,7 @@ def complete(
 
     Parameters
     ----------
-    values, meaningful, gaps : arrays of shape (n_rows, n_modelled)
+    values, meaningful, is_missing : arrays of shape (n_rows, n_modelled)
         Coded values, calls, and the missing cells, which are the only ones that are written to.
     constants : mapping
         Values for the meaningful cells of some columns, by position among the modelled columns.
@@ -44,8 +44,8 @@ def complete(
     labelled, indicated = _mm_places(space, mm_output)
     columns = {}
     for j, position in enumerate(schema.modelled_positions):
-        kept = gaps[:, j] & meaningful[:, j] & (j not in indicated or j in constants)
-        fill = np.flatnonzero(gaps[:, j] & ~kept)
+        kept = is_missing[:, j] & meaningful[:, j] & (j not in indicated or j in constants)
+        fill = np.flatnonzero(is_missing[:, j] & ~kept)
         series, column = table.column(position), schema.columns[position]
         codes = np.full(len(fill), TICKED) if column.is_checkbox else values[fill, j]
         series = fill_column(series, column, fill, codes)

@@ -209,7 +209,7 @@ class CellExplainer:
         return [found[cell] for cell in cells]
 
     def _explain_column(self, rows: NDArray[np.intp], column: int) -> Iterator[Explanation]:
-        reasons = self.belief.why(self.observation, rows, column)
+        reasons = self.belief.explain_cells(self.observation, rows, column)
         rates, likely = reasons.judged, reasons.judged.probability
         shown = [self._cells(k, rows) for k in self.schema.modelled_positions]
         labels = [self.table.labels[k] for k in self.schema.modelled_positions]

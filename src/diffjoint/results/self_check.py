@@ -184,7 +184,7 @@ def check_table(
     rng = np.random.default_rng(seed)
     rows, folds = _sample(observation, rng), np.zeros(n_rows, dtype=np.int64)
     if isinstance(belief, EvidenceBelief):
-        folds = belief.evidence.judges(observation.values)
+        folds = belief.evidence.judging_folds(observation.values)
     observation, folds, notes = observation.take(rows), folds[rows], _notes(len(rows), n_rows)
     by_column = value_units(observation, model.space, model.settings)
     by_search = evidence_units(observation, model.settings)
@@ -200,13 +200,13 @@ def check_table(
         notes += ("No column was searched, so there are no calls to check.",)
         return SelfCheck(values, _frame([]), _frame([]), _frame([]), notes)
     judged = belief.evidence.judge(observation.values, folds)
-    columns, gaps = model.space.schema.modelled, ~observation.observed
+    columns, is_missing = model.space.schema.modelled, ~observation.observed
     threshold = model.settings.threshold
     wrong = find_wrong_calls(observation, model.space, belief, folds, threshold, rng)
     notes += (HOW_ESTIMATED,)
-    missing = [_calibration(columns[j], gaps[:, j], judged[j]) for j in model.space.mm]
+    missing = [_calibration(columns[j], is_missing[:, j], judged[j]) for j in model.space.mm]
     calibration = _frame(missing).assign(false_calls=wrong["false_calls"])
-    bins = [row for j in model.space.mm for row in _bins(columns[j], gaps[:, j], judged[j])]
+    bins = [row for j in model.space.mm for row in _bins(columns[j], is_missing[:, j], judged[j])]
 
     def relearn() -> EvidenceBelief | None:
         again, step = model.seed + 1 + seed, ScaledProgress(progress, by_search)
@@ -252,10 +252,10 @@ def _sample(observation: Observation, rng: np.random.Generator) -> NDArray[np.in
     return np.sort(rng.choice(n_rows, most, replace=False))
 
 
-def hidden_share(gaps: Mask, space: JointSpace) -> float:
+def hidden_share(is_missing: Mask, space: JointSpace) -> float:
     """Return the share of cells to hide: the mean loss rate of columns that are not searched."""
     others = [j for j in range(space.n_columns) if j not in space.can_be_meaningful]
-    rates = gaps[:, others].mean(axis=0)
+    rates = is_missing[:, others].mean(axis=0)
     lost = rates[rates > 0]
     if not len(lost):
         return USUAL_HIDDEN

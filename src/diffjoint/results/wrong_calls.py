@@ -84,9 +84,9 @@ def _judge_as_lost(
 
     In each row, cells that go missing together with lost cells of the column are hidden as well.
     """
-    gaps = ~observation.observed
-    rows = np.flatnonzero(~gaps[:, column])
-    hidden = draw_lost_together(gaps, likely, column, rng)
+    is_missing = ~observation.observed
+    rows = np.flatnonzero(~is_missing[:, column])
+    hidden = draw_lost_together(is_missing, likely, column, rng)
     values = np.where(hidden, np.nan, observation.values[rows])
     values[:, column] = np.nan
     candidates = np.zeros(values.shape, dtype=bool)
@@ -96,7 +96,9 @@ def _judge_as_lost(
     return probability
 
 
-def draw_lost_together(gaps: Mask, likely: Values, column: int, rng: np.random.Generator) -> Mask:
+def draw_lost_together(
+    is_missing: Mask, likely: Values, column: int, rng: np.random.Generator
+) -> Mask:
     """Draw the cells that would be missing too if a column's observed cells had been lost.
 
     Each row takes the missing cells of a donor: a row in which the column is missing, drawn with
@@ -106,7 +108,7 @@ def draw_lost_together(gaps: Mask, likely: Values, column: int, rng: np.random.G
 
     Parameters
     ----------
-    gaps : bool array of shape (n_rows, n_columns)
+    is_missing : bool array of shape (n_rows, n_columns)
         Missing cells.
     likely : array of shape (n_rows,)
         P(meaningful) of the column's missing cells.
@@ -115,16 +117,16 @@ def draw_lost_together(gaps: Mask, likely: Values, column: int, rng: np.random.G
     -------
     bool array of shape (n_observed, n_columns)
     """
-    rows, donors = np.flatnonzero(~gaps[:, column]), np.flatnonzero(gaps[:, column])
+    rows, donors = np.flatnonzero(~is_missing[:, column]), np.flatnonzero(is_missing[:, column])
     if not len(rows) or not len(donors):
-        return np.zeros((len(rows), gaps.shape[1]), dtype=bool)
+        return np.zeros((len(rows), is_missing.shape[1]), dtype=bool)
     weight = 1 - likely[donors]
     if weight.sum() < FEWEST_CELLS:  # hardly any cell seems lost: draw from all missing ones
         weight = np.ones(len(donors))
     weight = weight / weight.sum()
-    beside_lost, here = weight @ gaps[donors], gaps[rows].mean(axis=0)
+    beside_lost, here = weight @ is_missing[donors], is_missing[rows].mean(axis=0)
     more = np.maximum(beside_lost - here, 0.0)
     thinned = more / np.maximum((1 - here) * beside_lost, np.finfo(float).tiny)
-    taken = gaps[rng.choice(donors, len(rows), p=weight)]
+    taken = is_missing[rng.choice(donors, len(rows), p=weight)]
     hidden: Mask = taken & (rng.random((len(rows), 1)) < thinned)
     return hidden

@@ -27,11 +27,11 @@ def look_at(
 ) -> None:
     """Show a table at first sight, and what to run next."""
     file = read(source, reading)
-    carried = dict.fromkeys(file.carried, "pass-through")
+    passed_through = dict.fromkeys(file.passed_through, "pass-through")
     with nullcontext(NoProgress()) if quiet or as_json else ProgressBar(console) as progress:
         found = inspect(
             file.table,
-            {**carried, **kinds},
+            {**passed_through, **kinds},
             checkboxes=checkboxes,  # type: ignore[arg-type]
             most_rows=rows,
             progress=progress,

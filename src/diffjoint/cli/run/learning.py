@@ -76,7 +76,7 @@ def _params(
         "rules": parse_rules(known.rules),
         "reason_codes": with_codes_of(file, parse_codes(known.codes)),
         "column_kinds": {
-            **dict.fromkeys(file.carried, "pass-through"),
+            **dict.fromkeys(file.passed_through, "pass-through"),
             **file.kinds,
             **parse_kinds(known.kinds),
         },

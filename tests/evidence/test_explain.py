@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy.special import logit
 
-from diffjoint.evidence import fit_evidence, why
+from diffjoint.evidence import explain_cells, fit_evidence
 from diffjoint.evidence.detector import folds_of, typical_cells
+from diffjoint.evidence.explain import shapley_of_a_leaf, tree_pushes
 from diffjoint.evidence.missing import learn_missing
-from diffjoint.evidence.why import shapley_of_a_leaf, tree_pushes
 from diffjoint.simulate import bayesian_network, household_survey
 from diffjoint.table import code_table, infer_schema, open_table
 from diffjoint.trees import Trees
@@ -131,7 +131,7 @@ def share_pushed_by(learnt_world, column, gates):
     world, values, names, evidence = learnt_world
     seen = world.observed_table[gates].notna().all(axis=1)
     rows = np.flatnonzero(world.meaningful[column] & seen)
-    pushes = why(evidence, values, rows, names.index(column)).pushes
+    pushes = explain_cells(evidence, values, rows, names.index(column)).pushes
     return np.isin(np.array(names)[pushes.argmax(axis=1)], gates).mean()
 
 
@@ -156,7 +156,7 @@ def test_that_a_cell_is_missing_pushes_too(network):
     _, values, names, evidence = network
     d2, d3 = names.index("D2"), names.index("D3")
     rows = np.flatnonzero(np.isnan(values[:, [d2, d3]]).all(axis=1))
-    assert (why(evidence, values, rows, d3).pushes[:, d2] > 0).mean() > 0.95
+    assert (explain_cells(evidence, values, rows, d3).pushes[:, d2] > 0).mean() > 0.95
 
 
 @pytest.mark.slow
@@ -168,7 +168,7 @@ def test_base_and_pushes_add_up_to_the_excess(mechanism):
     )
     assert bool(evidence.drivers) == (mechanism == "mar")
     rows = np.flatnonzero(np.isnan(values[:, 3]))[:200]
-    found = why(evidence, values, rows, 3)
+    found = explain_cells(evidence, values, rows, 3)
     column, folds = evidence.columns[3], folds_of(values, evidence.n_folds)[rows]
     rho = column.loss.rate(evidence.scores.of(values[rows]))
     q = np.concatenate(
@@ -183,7 +183,7 @@ def test_rates_are_those_that_the_calls_rest_on(survey):
     _, values, names, evidence = survey
     column = names.index("commute")
     rows = np.flatnonzero(np.isnan(values[:, column]))
-    found = why(evidence, values, rows, column).judged.probability
+    found = explain_cells(evidence, values, rows, column).judged.probability
     np.testing.assert_array_equal(found, evidence.judge(values)[column].probability[rows])
 
 
@@ -208,4 +208,4 @@ def test_a_column_without_trees_has_no_pushes():
     values = rng.normal(size=(100, 2))
     values[:5, 1] = np.nan
     evidence = fit_evidence(values, np.isnan(values), np.zeros(2, dtype=int), [1])
-    assert (why(evidence, values, np.arange(5), 1).pushes == 0).all()
+    assert (explain_cells(evidence, values, np.arange(5), 1).pushes == 0).all()

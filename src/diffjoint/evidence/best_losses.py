@@ -2,8 +2,8 @@
 
 Losses add up on the logit scale: each other column makes a loss likelier or less likely, by its
 value, by the fact that it is missing, and by what can then be guessed of it. And they are not
-arbitrarily steep. Meaningful cells break one of the two: they hang on several columns together, or
-jump from hardly ever to always.
+arbitrarily steep. Meaningful cells break one of the two: they depend on several columns together,
+or jump from hardly ever to always.
 """
 
 from dataclasses import dataclass
@@ -70,7 +70,7 @@ class LossFeatures:
         )
 
     def _learn(self, k: int, seen: Places) -> _Guess | None:
-        """A column from those that say something about it: a score, and what it stands for."""
+        """Guess a column from those that say something about it: a score, and its curve."""
         missing, n_columns = self._missing[:, k], self._missing.shape[1]
         if not missing.any() or missing.all() or not len(seen):
             return None
@@ -155,7 +155,7 @@ def _sparse(features: Values, is_missing: Mask, penalty: float, seed: int) -> Lo
 
 
 def _at_rate(logits: Values, rate: float) -> Values:
-    """The same shape with that mean probability."""
+    """Return the same shape with that mean probability."""
     reach = 40.0 + np.abs(logits).max()
     bias = float(brentq(lambda b: expit(logits + b).mean() - rate, -reach, reach))
     return logits + bias

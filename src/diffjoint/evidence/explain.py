@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diffjoint._types import Values
-from diffjoint.evidence.column import Judged, judges
+from diffjoint.evidence.column import Judged, rows_by_fold
 from diffjoint.evidence.detector import Evidence
 from diffjoint.evidence.values_view import ValuesEvidence
 from diffjoint.trees import Trees
@@ -26,12 +26,12 @@ Rows = NDArray[np.intp]
 
 BLOCK = 2_000_000
 """Cells of the largest array at work."""
-_Asked = tuple[float, float, bool]
+_Condition = tuple[float, float, bool]
 """What a leaf asks of a feature: to be above, to be up to; and whether it may be missing."""
 
 
 @dataclass(frozen=True)
-class Why:
+class CellReasons:
     """Why some cells of one column are called as they are.
 
     Attributes
@@ -52,8 +52,8 @@ class Why:
     by_values: Values | None = None
 
 
-def why(evidence: Evidence, values: Values, rows: Rows, column: int) -> Why:
-    """Rates and pushes of the cells of one searched column in some rows.
+def explain_cells(evidence: Evidence, values: Values, rows: Rows, column: int) -> CellReasons:
+    """Explain the cells of one searched column in some rows by rates and pushes.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def why(evidence: Evidence, values: Values, rows: Rows, column: int) -> Why:
     column : int
     """
     learnt = evidence.columns[column]
-    folds = evidence.judges(values)[rows]
+    folds = evidence.judging_folds(values)[rows]
     context = evidence.context(values[rows], folds)
     asked = values[rows]
     pushes = _pushes_in_folds(learnt.trees, asked, folds, evidence.typical)
@@ -78,21 +78,21 @@ def why(evidence: Evidence, values: Values, rows: Rows, column: int) -> Why:
         pushes -= learnt.loss_pushes(context, evidence.scores.of(evidence.typical))
     excess = learnt.excess_of(asked, folds, context)
     base = excess - pushes.sum(axis=1)
-    return Why(learnt.judge(asked, folds, context), base, pushes, by_values)
+    return CellReasons(learnt.judge(asked, folds, context), base, pushes, by_values)
 
 
 def _pushes_in_folds(
     trees: tuple[Trees, ...], rows: Values, folds: NDArray[np.int64], typical: Values
 ) -> Values:
-    """Shapley values by the trees of each row's fold; the mean of all for a row that is new."""
+    """Return Shapley values by the trees of each row's fold; the mean of all for a new row."""
     pushes = np.zeros(rows.shape)
-    for fold, inside, weight in judges(folds, len(trees)):
+    for fold, inside, weight in rows_by_fold(folds, len(trees)):
         pushes[inside] += weight[:, None] * tree_pushes(trees[fold], rows[inside], typical)
     return pushes
 
 
 def tree_pushes(trees: Trees, rows: Values, typical: Values) -> Values:
-    """Shapley values of a sum of trees, shape (n_rows, n_columns).
+    """Return the Shapley values of a sum of trees, shape (n_rows, n_columns).
 
     Parameters
     ----------
@@ -142,12 +142,12 @@ class _Boxes:
         return np.where(np.isnan(x), self.takes_missing, (x > self.above) & (x <= self.up_to))
 
     def patterns(self, numbers: Values) -> NDArray[np.int64]:
-        """The features that meet what is asked, as bits, shape (n_rows, n_leaves)."""
+        """Return the features that meet what is asked, as bits, shape (n_rows, n_leaves)."""
         bits: NDArray[np.int64] = self.met(numbers) @ (1 << np.arange(self.feature.shape[1]))
         return bits
 
     def shares(self, usual: Values) -> Values:
-        """What each feature adds by pattern, shape (n_leaves, n_patterns, n_asked)."""
+        """Return what each feature adds by pattern, shape (n_leaves, n_patterns, n_asked)."""
         n_leaves, n_asked = self.feature.shape
         n_rows = max(1, BLOCK // max(1, self.feature.size))
         blocks = (usual[start : start + n_rows] for start in range(0, len(usual), n_rows))
@@ -187,8 +187,8 @@ def _is_set(n_bits: int) -> NDArray[np.bool_]:
 
 
 def _boxes_by_size(trees: Trees) -> Iterator[_Boxes]:
-    """The leaves of all trees, those that ask of equally many features together."""
-    by_size: dict[int, list[tuple[float, dict[int, _Asked]]]] = {}
+    """Go through all trees' leaves, those that ask of equally many features together."""
+    by_size: dict[int, list[tuple[float, dict[int, _Condition]]]] = {}
     for value, asked in _leaves(trees):
         by_size.setdefault(len(asked), []).append((value, asked))
     by_size.pop(0, None)
@@ -203,11 +203,11 @@ def _boxes_by_size(trees: Trees) -> Iterator[_Boxes]:
         )
 
 
-def _leaves(trees: Trees) -> Iterator[tuple[float, dict[int, _Asked]]]:
-    """The value of every leaf, and what it asks of which features."""
+def _leaves(trees: Trees) -> Iterator[tuple[float, dict[int, _Condition]]]:
+    """Return the value of every leaf, and what it asks of which features."""
     parts = (trees.feature, trees.left, trees.right, trees.threshold, trees.missing_left)
     feature, left, right, threshold, missing_left = (part.tolist() for part in parts)
-    ahead: list[tuple[int, dict[int, _Asked]]] = [(int(root), {}) for root in trees.roots]
+    ahead: list[tuple[int, dict[int, _Condition]]] = [(int(root), {}) for root in trees.roots]
     while ahead:
         node, asked = ahead.pop()
         if left[node] == node:

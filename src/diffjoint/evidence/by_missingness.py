@@ -11,8 +11,8 @@ from diffjoint._types import Mask, Values
 from diffjoint.evidence import doubts as say
 from diffjoint.evidence.column import (
     ColumnEvidence,
-    Level,
-    Sought,
+    KnownRate,
+    LossSearch,
     at_own_floor,
 )
 from diffjoint.evidence.correction import NONE
@@ -36,33 +36,35 @@ STEEPER = 1.25
 """How much steeper than those of other columns losses of a searched column can be."""
 
 
-def learn_by_gaps(
+def learn_by_missingness(
     search: Search,
     views: Mapping[int, View],
     names: Sequence[str],
     tick: Callable[[int], object],
 ) -> tuple[dict[int, LearntColumn], Mask, tuple[str, ...]]:
-    """Each searched column by values and gaps together; which imply which; what is doubtful."""
+    """Learn each searched column by values and missingness; which imply which; what is doubtful."""
     del views
-    sought, doubts = losses_sought(search)
-    learnt, implied = _learn_alone(search, sought, tick)
-    flat = [names[j] for j, level in sought.items() if _is_flat(search.table, learnt[j], j, level)]
+    loss_search, doubts = loss_searches(search)
+    learnt, implied = _learn_alone(search, loss_search, tick)
+    flat = [
+        names[j] for j, known in loss_search.items() if _is_flat(search.table, learnt[j], j, known)
+    ]
     return learnt, implied, doubts + say.of_flat(flat)
 
 
-def losses_sought(search: Search) -> tuple[dict[int, Sought], tuple[str, ...]]:
+def loss_searches(search: Search) -> tuple[dict[int, LossSearch], tuple[str, ...]]:
     """Return what to find the losses of each searched column by, and what is doubtful in it."""
     table, drivers = search.table, search.drivers
-    levels, doubts = _levels(table.gaps, search.others, search.searched, search.given)
-    examples, steepest = known_losses(table.scores, table.gaps, search.others, drivers)
+    levels, doubts = _levels(table.is_missing, search.others, search.searched, search.given)
+    examples, steepest = known_losses(table.scores, table.is_missing, search.others, drivers)
     return {
-        j: Sought([d for d in drivers if d != j], replace(level, steepest=steepest), examples)
-        for j, level in ((j, levels[j]) for j in search.searched)
+        j: LossSearch([d for d in drivers if d != j], replace(known, steepest=steepest), examples)
+        for j, known in ((j, levels[j]) for j in search.searched)
     }, doubts
 
 
 def known_losses(
-    scores: Values, gaps: Mask, others: NDArray[np.int64], drivers: list[int]
+    scores: Values, is_missing: Mask, others: NDArray[np.int64], drivers: list[int]
 ) -> tuple[LossExamples, float]:
     """Return how losses of columns that cannot be meaningful depend on drivers, and a bound.
 
@@ -70,42 +72,48 @@ def known_losses(
     """
     if not drivers:
         return LossExamples(), np.inf
-    examples = loss_examples(scores, gaps, others, drivers)
+    examples = loss_examples(scores, is_missing, others, drivers)
     return examples, STEEPER * examples.steepest
 
 
-def _is_flat(table: SearchTable, learnt: LearntColumn, j: int, sought: Sought) -> bool:
+def _is_flat(table: SearchTable, learnt: LearntColumn, j: int, loss_search: LossSearch) -> bool:
     """Whether a column rests on the rate of the others alone."""
-    level = sought.level
-    if not isinstance(learnt, ColumnEvidence) or level.is_given or level.rate is None:
+    known = loss_search.known
+    if not isinstance(learnt, ColumnEvidence) or known.is_given or known.rate is None:
         return False
-    rows = np.linspace(0, len(table.gaps) - 1, min(len(table.gaps), say.FLAT_ROWS)).astype(int)
+    rows = np.linspace(
+        0, len(table.is_missing) - 1, min(len(table.is_missing), say.FLAT_ROWS)
+    ).astype(int)
     judged = learnt.judge(table.values[rows], table.folds[rows], table.scores[rows])
     return say.is_flat(judged.mm_rate)
 
 
 def _learn_alone(
-    search: Search, sought: Mapping[int, Sought], tick: Callable[[int], object]
+    search: Search, loss_search: Mapping[int, LossSearch], tick: Callable[[int], object]
 ) -> tuple[dict[int, LearntColumn], Mask]:
-    """Each searched column by the rest of its row, and which of them imply which others."""
+    """Learn each searched column by the rest of its row, and which imply which others."""
     table = search.table
 
     def learn(j: int) -> tuple[LearntColumn, Mask]:
-        rows, gaps = table.values, table.gaps[:, j]
+        rows, is_missing = table.values, table.is_missing[:, j]
         learnt: LearntColumn
         if j in unjudged_ones:
             learnt = judged_by_rate(search, j)
         else:
-            learnt = table.column(j, table.folds, table.n_folds, sought[j])
-            learnt = at_own_floor(learnt, rows, gaps, table.folds, table.scores, sought[j])
+            learnt = table.column(j, table.folds, table.n_folds, loss_search[j])
+            learnt = at_own_floor(
+                learnt, rows, is_missing, table.folds, table.scores, loss_search[j]
+            )
         judged = learnt.judge(rows, table.folds, table.scores)
-        column = with_labels(learnt, judged, gaps, table.looked_up[:, j])
+        column = with_labels(learnt, judged, is_missing, table.looked_up[:, j])
         if (column.slope, column.shift) != NONE:
             judged = column.judge(rows, table.folds, table.scores)
-        return column, find_implied(judged, table.gaps, j, gaps & (table.known[:, j] == 1))
+        return column, find_implied(
+            judged, table.is_missing, j, is_missing & (table.known[:, j] == 1)
+        )
 
     unjudged_ones, n_columns = set(search.unjudged), table.values.shape[1]
-    searched = list(sought)
+    searched = list(loss_search)
     columns, implied = {}, np.zeros((n_columns, n_columns), dtype=bool)
     learnt = side_by_side(learn, searched, len(table.values))
     for j, (column, implies) in zip(searched, learnt, strict=True):
@@ -117,24 +125,24 @@ def _learn_alone(
 
 
 def _levels(
-    gaps: Mask,
+    is_missing: Mask,
     others: NDArray[np.int64],
     searched: list[int],
     given: Mapping[int, float],
-) -> tuple[dict[int, Level], tuple[str, ...]]:
-    """The loss rate of each searched column as far as it is known, and what is doubtful in it."""
-    levels = {j: Level(rate, is_given=True) for j, rate in given.items() if j in searched}
+) -> tuple[dict[int, KnownRate], tuple[str, ...]]:
+    """Return what is known of each searched column's loss rate, and what is doubtful in it."""
+    levels = {j: KnownRate(rate, is_given=True) for j, rate in given.items() if j in searched}
     if len(levels) == len(searched):
         return levels, ()
-    n_lost = gaps[:, list(rates_of(gaps, others.tolist()))].sum(axis=0)
+    n_lost = is_missing[:, list(rates_of(is_missing, others.tolist()))].sum(axis=0)
     if n_lost.sum() < FEWEST:
-        levels |= {j: Level(None) for j in searched if j not in levels}
+        levels |= {j: KnownRate(None) for j in searched if j not in levels}
         return levels, (say.NO_OTHER_COLUMN if len(others) else say.ALL_SEARCHED,)
-    rates, counted = n_lost / len(gaps), n_lost[n_lost >= FEWEST] / len(gaps)
+    rates, counted = n_lost / len(is_missing), n_lost[n_lost >= FEWEST] / len(is_missing)
     shared = float((rates**2).sum() / rates.sum())
     prior = rate_prior(dict(enumerate(counted.tolist())), range(len(counted)), least=0.0)
     believed = max(shared, float(expit(prior.highest))) if prior else shared
     own = disagree(counted)
-    level = Level(believed if own else shared, sharp_rate=believed)
-    levels |= {j: level for j in searched if j not in levels}
+    known = KnownRate(believed if own else shared, sharp_rate=believed)
+    levels |= {j: known for j in searched if j not in levels}
     return levels, say.of_rates(counted, believed) if own else ()
