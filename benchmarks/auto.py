@@ -71,7 +71,7 @@ Cell = tuple[str, str, str, int, int]
 
 
 def cells(part: str, seeds: range) -> list[Cell]:
-    """What there is to measure."""
+    """Return what there is to measure."""
     if part == "network":
         return [(part, NETWORK, m, r, s) for s, m, r in product(seeds, MECHANISMS, RATIOS)]
     if part == "losses":
@@ -92,7 +92,7 @@ def cells(part: str, seeds: range) -> list[Cell]:
 
 
 def make(cell: Cell, rows: int | None) -> tuple[pd.DataFrame, dict[str, str], list[str], list[str]]:
-    """A table, the kinds of its columns, those that can be meaningful and those to be named."""
+    """Return a table, its columns' kinds, those that can be meaningful and those to be named."""
     part, name, mechanism, ratio, seed = cell
     if part in ("losses", "life"):
         table, kinds = complete_columns(name, seed, rows)
@@ -111,7 +111,7 @@ def make(cell: Cell, rows: int | None) -> tuple[pd.DataFrame, dict[str, str], li
 
 
 def complete_columns(name: str, seed: int, rows: int | None) -> tuple[pd.DataFrame, dict[str, str]]:
-    """A table without a missing cell."""
+    """Return a table without a missing cell."""
     if name == "correlated":
         return _correlated(rows or 5_000, np.random.default_rng(seed)), {}
     if name == NETWORK:
@@ -122,7 +122,7 @@ def complete_columns(name: str, seed: int, rows: int | None) -> tuple[pd.DataFra
 
 
 def _without_gaps(world: World) -> tuple[pd.DataFrame, dict[str, str]]:
-    """The world with a value of another row wherever there was nothing to fill in."""
+    """Return the world with a value of another row wherever there was nothing to fill in."""
     rng, table = np.random.default_rng(world.seed), world.truth.copy()
     for column in world.mm_columns:
         missing = table[column].isna()
@@ -200,7 +200,7 @@ def _shown(mechanism: str) -> str:
 
 
 def sentence(results: pd.DataFrame) -> str:
-    """The network and the tables with losses alone, in a sentence."""
+    """Return the network and the tables with losses alone, in a sentence."""
     right = (results["missed"] == "") & (results["wrong"] == "")
     (found, n), (none, n_lossy) = (
         (right[results["part"] == part].sum(), (results["part"] == part).sum())

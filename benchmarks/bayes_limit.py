@@ -48,7 +48,7 @@ MEASURES = {
 
 
 def limit(mechanism: str, ratio: int, seed: int, sizes: tuple[int, int]) -> dict[str, Any]:
-    """The limit of one world's test rows."""
+    """Return the limit of one world's test rows."""
     world = bayesian_network(
         *sizes,
         mechanism=mechanism,  # type: ignore[arg-type]

@@ -66,7 +66,7 @@ def fit_on_train(world: World) -> SelectiveImputer:
 
 
 def calls_on_test(world: World) -> Imputation:
-    """What is said of the test rows by an imputer that has seen the train rows."""
+    """Return what is said of the test rows by an imputer that has seen the train rows."""
     return fit_on_train(world).impute(world.test.observed_table)
 
 
@@ -160,7 +160,7 @@ def _means(results: pd.DataFrame, measures: list[str]) -> pd.DataFrame:
 
 
 def network_section(results: pd.DataFrame) -> str:
-    """The network's table and what it comes to."""
+    """Return the network's table and what it comes to."""
     return network_table(results) + network_notes(results)
 
 
@@ -193,7 +193,7 @@ def _or_none(value: float) -> str:
 
 
 def real_section(results: pd.DataFrame) -> str:
-    """The table, and how much lower F1 is where losses depend on something, on average."""
+    """Return the table, and how much lower F1 is where losses depend on something, on average."""
     f1 = results.pivot_table(index=["world", "ratio"], columns="mechanism", values="f1").dropna()
     if set(f1.columns) != set(MECHANISMS) or f1.empty:
         return real_table(results)
@@ -224,7 +224,7 @@ def network_summary(results: pd.DataFrame) -> str:
 
 
 def _texts(means: "pd.Series[float]", mechanism: str, digits: int) -> list[str]:
-    """A measure under a mechanism, ratio by ratio."""
+    """Return a measure under a mechanism, ratio by ratio."""
     by_ratio = means.reindex([(mechanism, ratio) for ratio in RATIOS])
     return ["not run" if pd.isna(mean) else f"{mean:.{digits}f}" for mean in by_ratio]
 

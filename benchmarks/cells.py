@@ -95,14 +95,14 @@ Result = dict[str, Any]
 
 
 def read(cell: Cell, folder: Path) -> Result | None:
-    """The result of a cell, if there is one."""
+    """Return the result of a cell, if there is one."""
     path = folder / cell.path
     return _load(path, path.stat().st_mtime_ns) if path.exists() else None
 
 
 @lru_cache(maxsize=10_000)
 def _load(path: Path, written: int) -> Result:
-    """A result file as it was written then; tables ask for it again and again."""
+    """Read a result file once: tables ask for it again and again."""
     result: Result = json.loads(path.read_text(encoding="utf-8"))
     return result
 
@@ -155,7 +155,7 @@ def _write(cell: Cell, result: Result, seconds: float, folder: Path) -> Result:
 
 @cache
 def _commit() -> str:
-    """The commit that the code was at, or changed from, as far as git knows."""
+    """Return the commit that the code was at, or changed from, as far as git knows."""
     try:
         said = subprocess.run(
             ["git", "rev-parse", "--short", "HEAD"],
@@ -170,7 +170,7 @@ def _commit() -> str:
 
 
 def _threads() -> int:
-    """The most that any library of this process may use."""
+    """Return the most that any library of this process may use."""
     pools = [int(pool["num_threads"]) for pool in threadpool_info()]
     return max([torch.get_num_threads(), *pools])
 
@@ -184,7 +184,7 @@ def _version(package: str) -> str:
 
 @lru_cache(maxsize=1)
 def world_of(world: str, mechanism: str, ratio: int, seed: int, rows: int) -> World:
-    """The world of a cell; of a real table, as many rows as asked for, train and test alike."""
+    """Return the world of a cell; of a real table as many train and test rows as asked for."""
     options: dict[str, Any] = {"mechanism": mechanism, "loss_rate": ratio / 100, "seed": seed}
     if world in (NETWORK, STAND_IN, "household-survey"):
         return make_world(world, rows=rows or None, **options)
@@ -293,7 +293,7 @@ def _downstream(
 
 
 def _settings(cell: Cell, world: World, target: str, folder: Path) -> dict[str, Any]:
-    """The classifier's settings, chosen once on the true train rows: these are one for a seed."""
+    """Choose the classifier's settings on the true train rows, once for a seed."""
     path = folder / cell.path.parts[0] / "classifier" / f"{target}-{cell.seed}.json"
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -30,7 +30,7 @@ Array = NDArray[np.float64]
 
 
 def calibration(world: World, posterior: Posterior) -> dict[str, float]:
-    """The largest gap between said and found shares, in standard errors, over bands and columns."""
+    """Return the largest distance of said and found shares, in standard errors."""
     scores = []
     for name in world.mm_columns:
         missing = world.observed_table[name].isna()
@@ -72,7 +72,7 @@ def against_trees(train: World, test: World, posterior: Posterior) -> dict[str, 
 
 
 def _trees_on_states(train: World, test: World, name: str) -> tuple[Array, Array]:
-    """The likeliest state of each missing test cell, and P(NA), learnt from true states."""
+    """Learn from true states the likeliest state of each missing test cell, and P(NA)."""
     seen, states = train.observed_table, train.truth[name].fillna(-1)
     missing = seen[name].isna()
     trees = HistGradientBoostingClassifier(learning_rate=0.05, max_iter=300, random_state=0)

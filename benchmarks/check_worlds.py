@@ -54,7 +54,7 @@ MEASURES = {
 
 
 def loss_rate(losses: str, ratio: int) -> float:
-    """The share of the whole table that is lost.
+    """Return the share of the whole table that is lost.
 
     Under MAR one of the network's five columns drives the losses of the other four. Here these are
     lost at p / (1 - 1/5), so that the whole table loses p. DiffPuter's published code takes
@@ -103,7 +103,7 @@ def gaps(results: pd.DataFrame, name: str, losses: str) -> pd.Series:
 
 
 def _by_ratio(results: pd.DataFrame, name: str, losses: str) -> pd.DataFrame:
-    """A line for each world that has the measure: under MAR C2 is not lost where it drives."""
+    """Return a line for each world that has the measure: no C2 where it drives MAR."""
     there = results[results["losses"] == losses]
     return there.pivot_table(index="seed", columns="ratio", values=name)
 
@@ -146,7 +146,7 @@ def _line(results: pd.DataFrame, name: str, losses: str) -> str:
 
 
 def _fit_both(results: pd.DataFrame, name: str) -> str:
-    """A seed is one mechanism: whether the same ones give the published numbers of both."""
+    """Say whether the same seeds, each one mechanism, give the published numbers of both."""
     counted = MEASURES[name]
     apart = [gaps(results, name, losses) for losses in ("mnar", BY_DIFFPUTER)]
     mnar, mar = ({int(seed) for seed in a.index[a <= counted.near]} for a in apart)

@@ -120,7 +120,7 @@ def measure(n_rows: int, n_columns: int, search: str, threads: int) -> list[dict
 
 
 def exponent(results: pd.DataFrame, search: str) -> float:
-    """The power of the columns that processor time grows with, from the fewest to the most."""
+    """Return the power of the columns that processor time grows with, over all of them."""
     here = results[results["search"] == search].sort_values("columns")
     first, last = here.iloc[0], here.iloc[-1]
     grown = np.log(last["processor_seconds"] / first["processor_seconds"])
@@ -128,7 +128,7 @@ def exponent(results: pd.DataFrame, search: str) -> float:
 
 
 def section(results: pd.DataFrame) -> str:
-    """The table and the growth, from the result file."""
+    """Return the table and the growth, from the result file."""
     lines = [
         "| columns (half searched) | named: processor seconds | on the clock | right calls | auto: "
         "processor seconds | on the clock | found | wrongly named |\n"

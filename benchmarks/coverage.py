@@ -30,7 +30,7 @@ TRUTH = {"intercept": 2.0, "age": 0.5, "smoker": 1.0, "pack_years": 0.8}
 
 
 def make_table(n_rows: int, seed: int, mechanism: str) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """A table as it is and as it was observed: lost at random, or by what is seen of age.
+    """Make a table as it is and as observed: lost at random, or by what is seen of age.
 
     ``pack_years`` is meaningful for those who never smoked.
     """
@@ -62,7 +62,7 @@ def make_table(n_rows: int, seed: int, mechanism: str) -> tuple[pd.DataFrame, pd
 
 
 def regress(table: pd.DataFrame) -> Any:
-    """The score by age, smoking and pack years, which are zero for those who never smoked."""
+    """Return the score by age, smoking and pack years: zero for those who never smoked."""
     design = pd.DataFrame(
         {
             "intercept": 1.0,
@@ -76,7 +76,7 @@ def regress(table: pd.DataFrame) -> Any:
 
 
 def pooled(observed: pd.DataFrame, n_draws: int, seed: int, **settings: Any) -> Pooled:
-    """The regression on drawn tables, by Rubin's rules."""
+    """Fit the regression on drawn tables and pool by Rubin's rules."""
     imputer = new_imputer(["pack_years"], random_state=seed, **settings)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # a small table gives cause for doubts
@@ -132,7 +132,7 @@ def summary(results: pd.DataFrame) -> pd.DataFrame:
 
 
 def markdown(results: pd.DataFrame) -> str:
-    """The summary as a table of a page."""
+    """Return the summary as a table of a page."""
     lines = [
         "| losses | regression on | coefficient | covered | bias | standard error, claimed "
         "| found |\n",

@@ -43,7 +43,7 @@ def downstream_scores(
 
 
 def choose_settings(world: World, target: str) -> Settings:
-    """The classifier's settings by macro-F1 on held-out true train rows; alike for all methods."""
+    """Choose the classifier's settings by macro-F1 on held-out true train rows, for all methods."""
     truth = world.train.truth[world.train.known[target]]
     features, labels = _features(world, target, truth), np.array(_states(truth[target]))
     rare = pd.Series(labels).value_counts().min() < 2
@@ -68,7 +68,7 @@ def choose_settings(world: World, target: str) -> Settings:
 def _learn_and_predict(
     train: pd.DataFrame, labels: list[str], test: pd.DataFrame, settings: Settings, seed: int
 ) -> tuple[list[str], NDArray[np.float64]]:
-    """The classes that occur in the labels, and P(class) of each test row."""
+    """Return the classes that occur in the labels, and P(class) of each test row."""
     classes = sorted(set(labels))
     if len(classes) == 1:
         return classes, np.ones((len(test), 1))

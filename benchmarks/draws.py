@@ -201,7 +201,7 @@ def summary(results: pd.DataFrame) -> str:
 
 
 def _ends(numbers: "pd.Series[float]", digits: int) -> str:
-    """The least and the most of some columns."""
+    """Return the least and the most of some columns."""
     if numbers.isna().all():
         return "-"
     return f"{numbers.min():.{digits}f} to {numbers.max():.{digits}f}"

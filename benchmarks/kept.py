@@ -54,7 +54,7 @@ def measure_missing(
 def _measured(
     places: Sequence[Place], measure: Callable[..., list[Line]], jobs: int
 ) -> Iterator[tuple[Place, list[Line]]]:
-    """The places with their lines, each as soon as it is measured."""
+    """Go through the places with their lines, each as soon as it is measured."""
     if jobs == 1:
         yield from ((place, measure(*place)) for place in places)
         return

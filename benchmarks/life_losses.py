@@ -168,7 +168,7 @@ def _gaps(
 
 
 def _limit_of(limits: pd.DataFrame, ours: pd.DataFrame) -> pd.DataFrame | None:
-    """The limit on the worlds of these lines; None unless it is known of all of them."""
+    """Return the limit on the worlds of these lines; None unless it is known of all of them."""
     worlds = set(ours[LIMIT_KEYS].itertuples(index=False, name=None))
     known = [world in worlds for world in limits[LIMIT_KEYS].itertuples(index=False, name=None)]
     return limits[known] if sum(known) == len(worlds) else None

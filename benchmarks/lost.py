@@ -51,7 +51,7 @@ class Calls:
 
 
 def call_by_diffjoint(world: World) -> Calls:
-    """The default, told which columns may hold meaningful cells."""
+    """Return the default, told which columns may hold meaningful cells."""
     start = time.process_time()
     imputer = fit_on_train(world)
     seconds = time.process_time() - start
@@ -60,7 +60,7 @@ def call_by_diffjoint(world: World) -> Calls:
 
 
 def call_by_taught(world: World) -> Calls:
-    """A classifier that is given the true kinds of the train rows' missing cells."""
+    """Return a classifier that is given the true kinds of the train rows' missing cells."""
     start = time.process_time()
     classifier = TaughtClassifier().fit(world)
     seconds = time.process_time() - start
@@ -105,20 +105,20 @@ def n_clearly_below(test: World, meaningful: pd.DataFrame) -> int:
 def measure(
     name: str, mechanism: Any, ratio: int, seed: int, method: str, *, rows: int | None = None
 ) -> list[dict[str, float]]:
-    """The line of a place: the world is made, and its test rows are scored."""
+    """Make the world of a place and score its test rows."""
     losses = {} if mechanism == ITS_OWN else {"mechanism": mechanism, "loss_rate": ratio / 100}
     world = make_world(name, rows=rows, seed=seed, **losses)
     return [score(world.test, METHODS[method](world))]
 
 
 def results_at(results: pd.DataFrame, **place: Any) -> pd.DataFrame | None:
-    """The lines of a place, which need not name every key; None if it was not run."""
+    """Return the lines of a place, which need not name every key; None if it was not run."""
     at = (results[list(place)] == list(place.values())).all(axis=1)
     return results[at] if at.any() else None
 
 
 def make_parser(about: str | None) -> argparse.ArgumentParser:
-    """The options that both measurements have."""
+    """Return the options that both measurements have."""
     parser = argparse.ArgumentParser(description=about)
     parser.add_argument("--quick", action="store_true", help="the network alone, few rows")
     parser.add_argument("--only", help="one world")

@@ -46,7 +46,7 @@ def measured(arguments: list[str]) -> float:
 
 
 def _peak() -> float:
-    """A process that is started holds for a moment what its parent held, which is not counted."""
+    """Return this process's peak, without what it held for a moment of its parent."""
     status = Path("/proc/self/status")
     if status.exists():
         lines = status.read_text(encoding="ascii").splitlines()

@@ -87,7 +87,7 @@ def shown_in(name: str, page: Path) -> str:
 
 
 def _parts(name: str, page: Path) -> tuple[str, str, str]:
-    """What stands on a page up to a mark, between it and its end, and from there on."""
+    """Return what is on a page up to a mark, between it and its end, and from there on."""
     before, mark, rest = page.read_text(encoding="utf-8").partition(f"<!-- {name} -->\n")
     if not mark:
         raise ValueError(f"{page} has no mark <!-- {name} -->: add it, and {END} after it.")

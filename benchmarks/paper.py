@@ -68,7 +68,7 @@ LEGEND = (
 
 
 def wanted_cells(tables: Sequence[Table], size: Size) -> list[Cell]:
-    """The cells of some tables, each once, of the methods of this size."""
+    """Return the cells of some tables, each once, of the methods of this size."""
     every = dict.fromkeys(cell for table in tables for cell in table.cells(size))
     return [cell for cell in every if size.has(cell)]
 
@@ -86,7 +86,7 @@ def left_to_run(cells: Sequence[Cell], folder: Path, retry: bool) -> list[Cell]:
 
 
 def cannot_run(cells: Sequence[Cell], folder: Path) -> str:
-    """A line on the cells without a result that cannot be run here; empty if all can."""
+    """Return a line on cells without a result that cannot be run here; empty if all can."""
     stuck = [cell for cell in cells if read(cell, folder) is None and not can_run(cell)]
     if not stuck:
         return ""
@@ -208,7 +208,7 @@ def write_page(tables: Sequence[Table], size: Size, folder: Path, shown: Path) -
 
 
 def methods_table() -> str:
-    """What each method is."""
+    """Return what each method is."""
     lines = [f"| {m.label} | {m.about} |\n" for m in METHODS.values()]
     return "| method | what it is here |\n| --- | --- |\n" + "".join(lines)
 
@@ -234,7 +234,7 @@ def _chosen(options: argparse.Namespace) -> tuple[list[Table], Size]:
 
 
 def _named(option: str, text: str | None, known: Iterable[object]) -> list[str]:
-    """The names given to an option; it ends with a word on those that there are not."""
+    """Return the names given to an option; exit with a message if one is unknown."""
     names = [name.strip() for name in text.split(",")] if text else []
     there_are = [str(name) for name in known]
     if unknown := [name for name in names if name not in there_are]:
@@ -293,7 +293,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _run_what_pages_need() -> None:
-    """The limits and the check of the worlds, where they are not there yet: minutes."""
+    """Measure the limits and check the worlds where that was not done yet: minutes."""
     if not (bayes_limit.RESULTS.exists() and bayes_limit.ON_HELD_OUT.exists()):
         bayes_limit.main([])
     if not check_worlds.RESULTS.exists():
@@ -303,7 +303,7 @@ def _run_what_pages_need() -> None:
 def _asked_for(
     cells: Sequence[Cell], all_cells: Sequence[Cell], options: argparse.Namespace
 ) -> list[Cell]:
-    """The cells to run, whose fields may be those of any table; tables show all that there are."""
+    """Return the cells to run, whose fields may be those of any table."""
     asked = list(cells)
     for field in ("mechanism", "ratio", "seed", "world"):
         known = {getattr(cell, field) for cell in all_cells}

@@ -15,7 +15,7 @@ def _everything() -> dict[str, list[dict[str, Any]]]:
 
 
 def published(table: str, measure: str, **where: Any) -> float | None:
-    """A number of one of the paper's tables, None if the paper does not have it.
+    """Return a number of one of the paper's tables, None if the paper does not have it.
 
     Examples
     --------
@@ -34,7 +34,7 @@ def published(table: str, measure: str, **where: Any) -> float | None:
 
 
 def published_with_spread(table: str, measure: str, **where: Any) -> dict[str, float | None]:
-    """A number of the paper and how much it differs between runs, if it says so.
+    """Return a number of the paper and how much it differs between runs, if it says so.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def published_with_spread(table: str, measure: str, **where: Any) -> dict[str, f
 
 
 def rounded(value: float, digits: int) -> str:
-    """A printed number with fewer digits, halves up: binary fractions would take some down.
+    """Round a printed number, halves up: binary fractions would take some down.
 
     Examples
     --------

@@ -107,7 +107,7 @@ def notes(results: pd.DataFrame) -> str:
 
 
 def readme_table(results: pd.DataFrame) -> str:
-    """Calls of the default in short, and how many lost cells are found with true labels."""
+    """Return calls of the default in short, and how many lost cells are found with true labels."""
     lines = [
         "| table | lost cells found | cells called lost that were lost | meaningful cells kept | "
         "lost cells found with true labels |\n|---|---|---|---|---|\n"
@@ -124,7 +124,7 @@ def readme_table(results: pd.DataFrame) -> str:
 
 
 def section(folder: Path) -> str:
-    """The table and what it comes to, from the result file."""
+    """Return the table and what it comes to, from the result file."""
     results = read_kept(folder / f"{NAME}.csv", KEYS)
     return table(results) + notes(results)
 

@@ -129,7 +129,7 @@ def table(results: Path) -> pd.DataFrame:
 
 
 def markdown(made: pd.DataFrame) -> str:
-    """The table as the documentation shows it."""
+    """Return the table as the documentation shows it."""
     shown = made.drop(columns=["loss", "seconds"])
     lines = [list(shown.columns), ["---"] * shown.shape[1]]
     lines += [[_cell(value) for value in row] for row in shown.to_numpy(dtype=object)]
@@ -137,7 +137,7 @@ def markdown(made: pd.DataFrame) -> str:
 
 
 def paragraph(results: Path) -> str:
-    """What the results in short say of the runs."""
+    """Return what the results in short say of the runs."""
     fast, medium = (
         [done["ACC"] for done in json.loads((results / f"{name}.json").read_text())["passes"]]
         for name in ("fast-or", "medium-or")

@@ -145,7 +145,7 @@ def read(path: Path, chosen: Mapping[str, Call], *, is_whole: bool) -> Fixed:
 
 
 def _made_with() -> dict[str, str]:
-    """What results may depend on beside the code."""
+    """Return what results may depend on beside the code."""
     versions = {library: version(library) for library in LIBRARIES}
     return {"python": platform.python_version(), "machine": platform.machine(), **versions}
 

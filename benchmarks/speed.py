@@ -80,7 +80,7 @@ def ours(world: World, **settings: Any) -> Measured:
 
 
 def papers(world: World, sample_rows: int, **settings: Any) -> Measured:
-    """What the paper's sampler would take, from two short trainings and draws of a few rows.
+    """Estimate what the paper's sampler would take, from short runs on a few rows.
 
     A pass has as many epochs as its patience lets it have at least; most have more.
     """
@@ -188,7 +188,7 @@ JOBS: dict[str, Callable[[Measured], Measured]] = {
 
 
 def measured(kind: str, name: str, job: Measured, folder: Path) -> Measured:
-    """A measurement by its name: from its file, or made now in a process of its own."""
+    """Return a measurement by its name: from its file, or made now in an own process."""
     path = folder / f"{name}.json"
     if path.exists():
         found: Measured = json.loads(path.read_text(encoding="utf-8"))
@@ -317,7 +317,7 @@ def mimic(options: argparse.Namespace) -> str:
 
 
 def _mimic_names(rows: str, threads: int) -> tuple[str, str]:
-    """What tables call the stand-in for emergency stays: everything, then calls alone."""
+    """Return what tables call the stand-in for emergency stays: everything, then calls alone."""
     return (
         f"MIMIC stand-in, {rows} x 30, {threads} threads",
         "the same, calls alone (values by mode)",
@@ -365,20 +365,20 @@ def _n_test(n_rows: int) -> int:
 
 
 def _kept(name: str) -> Measured | None:
-    """A measurement of the full version; None if it was not made, or failed."""
+    """Return a measurement of the full version; None if it was not made, or failed."""
     path = RESULTS / f"{name}.json"
     return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
 
 
 def _kept_mimic() -> dict[str, Measured | None]:
-    """The stand-in, by the names of a table's lines."""
+    """Return the stand-in, by the names of a table's lines."""
     found = [_kept("mimic"), _kept("mimic-calls")]
     threads = next((one["job"]["threads"] for one in found if one), 1)
     return dict(zip(_mimic_names(MIMIC_ROWS, threads), found, strict=True))
 
 
 def _kept_scaling(rows: Sequence[int], draws: Sequence[int]) -> dict[str, Measured | None]:
-    """The network by rows and by draws, by the names of a table's lines."""
+    """Return the network by rows and by draws, by the names of a table's lines."""
     by_rows = {_rows_name(n): _kept(f"rows-{n}") for n in rows}
     n_test = _n_test(FITTED_ROWS)
     return by_rows | {_draws_name(n, n_test): _kept(f"draws-{n}") for n in draws}

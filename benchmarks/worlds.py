@@ -27,7 +27,7 @@ NO_DATA = ("mimic-iv-ed",)
 
 
 def section(entry: Entry, world: World) -> str:
-    """What the page says about a world, from the world as it is before further losses."""
+    """Return what the page says about a world, from the world as it is before further losses."""
     n_rows, n_columns = world.truth.shape
     n_test = int((~world.is_train).sum())
     split = f" ({n_rows - n_test:,} train, {n_test:,} test)" if n_test else ""
@@ -56,7 +56,7 @@ def section(entry: Entry, world: World) -> str:
 
 
 def draw(world: World, path: Path) -> None:
-    """Some rows as columns of pixels, those with the same meaningful cells side by side."""
+    """Return some rows as columns of pixels, those with the same meaningful cells side by side."""
     rows = np.random.default_rng(0).permutation(len(world.truth))[:N_SHOWN]
     meaningful = world.meaningful.to_numpy()[rows]
     lost, unknown = (part.to_numpy()[rows] for part in (world.lost, ~world.kind_known))

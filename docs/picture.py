@@ -19,7 +19,7 @@ EMPTY, FILLED, KEPT = ("#fdf0c8", "#8a6100"), ("#d5f0dd", "#156b36"), ("#dbe6fb"
 
 
 def draw() -> str:
-    """The picture as SVG text."""
+    """Draw the picture as SVG text."""
     world = household_survey()
     survey = world.observed_table
     imputer = SelectiveImputer(world.mm_columns, column_kinds=world.column_kinds, random_state=0)

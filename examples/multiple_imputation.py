@@ -22,7 +22,7 @@ TRUTH = {"intercept": 2.0, "age": 0.5, "smoker": 1.0, "pack_years": 0.8}
 
 
 def make_survey(n_rows: int, seed: int = 0) -> pd.DataFrame:
-    """A survey in which a fifth of the cells were lost."""
+    """Make a survey in which a fifth of the cells were lost."""
     rng = np.random.default_rng(seed)
     age = rng.normal(0, 1, n_rows)
     smokes = rng.random(n_rows) < 0.6
@@ -41,7 +41,7 @@ def make_survey(n_rows: int, seed: int = 0) -> pd.DataFrame:
 
 
 def regress(table: pd.DataFrame) -> Any:
-    """The score by the rest; who never smoked has no pack years, and that counts as zero."""
+    """Regress the score on the rest; no pack years count as zero: they never smoked."""
     smokes = table["smoker"] == "yes"
     design = pd.DataFrame(
         {
@@ -55,7 +55,7 @@ def regress(table: pd.DataFrame) -> Any:
 
 
 def pooled_over_draws(survey: pd.DataFrame, n_draws: int, **settings: Any) -> Pooled:
-    """The regression on each drawn table, by Rubin's rules."""
+    """Fit the regression on each drawn table and pool by Rubin's rules."""
     rules = {"pack_years": 'smoker == "yes"'}
     imputer = SelectiveImputer(rules=rules, random_state=0, **settings).fit(survey)
     fits = [regress(table) for table in imputer.sample(survey, n_draws)]

@@ -20,7 +20,7 @@ CODES = {"commute": {"refused": "lost", "inapplicable": "meaningful"}}
 
 
 def with_codes(survey: World) -> pd.DataFrame:
-    """The survey with a code in a part of the empty cells of one column."""
+    """Return the survey with a code in a part of the missing cells of one column."""
     table = survey.observed_table.copy()
     named = table.index % 3 == 0
     commute = table["commute"].astype(object)

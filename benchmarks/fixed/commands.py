@@ -139,12 +139,12 @@ def _run(*arguments: str, given: str | None = None) -> str:
 
 
 def _contents(paths: dict[str, str]) -> Pieces:
-    """The bytes of files, by what they hold."""
+    """Return the bytes of files, by what they hold."""
     return {name: Path(path).read_bytes() for name, path in paths.items()}
 
 
 def _numbers(found: Any, is_name: bool = False) -> Any:
-    """What was printed as JSON, with None for prose."""
+    """Return what was printed as JSON, with None for prose."""
     if isinstance(found, dict):
         return {key: _numbers(part, key in NAMES) for key, part in found.items()}
     if isinstance(found, list):

@@ -35,7 +35,7 @@ class Survey:
     lost: pd.DataFrame
 
     def rows(self, first: int, last: int) -> pd.DataFrame:
-        """Some rows of the table."""
+        """Return some rows of the table."""
         return self.table.iloc[first:last]
 
 

@@ -33,7 +33,7 @@ class Method(ABC):
 
     @abstractmethod
     def transform(self, table: pd.DataFrame) -> pd.DataFrame:
-        """The table with its missing cells filled, NA where they are kept."""
+        """Return the table with its missing cells filled, NA where they are kept."""
 
     def fit_transform(
         self, table: pd.DataFrame, mm_columns: Sequence[str], seed: int
@@ -44,7 +44,7 @@ class Method(ABC):
     def transform_with_probability(
         self, table: pd.DataFrame
     ) -> tuple[pd.DataFrame, pd.DataFrame | None]:
-        """The completed table, and P(meaningful) of each cell where the method says it."""
+        """Return the completed table, and P(meaningful) of each cell where the method says it."""
         return self.transform(table), None
 
     @property
@@ -77,7 +77,7 @@ class Coding:
 
     @classmethod
     def learn(cls, table: pd.DataFrame, kinds: Mapping[str, str]) -> "Coding":
-        """The coding of a table's columns."""
+        """Learn the coding of a table's columns."""
         modelled = [name for name, kind in kinds.items() if kind in MODELLED]
         names = [name for name in modelled if table[name].notna().any()]
         levels = {
@@ -103,7 +103,7 @@ class Coding:
         return np.array([len(self.levels.get(name, ())) for name in self.names])
 
     def encode(self, table: pd.DataFrame) -> Array:
-        """A table as numbers, one column each."""
+        """Return a table as numbers, one column each."""
         codes = np.empty((len(table), len(self.names)))
         for j, name in enumerate(self.names):
             if name in self.levels:
@@ -114,7 +114,7 @@ class Coding:
         return codes
 
     def decode(self, codes: Array, table: pd.DataFrame) -> pd.DataFrame:
-        """The table with its missing cells taken from ``codes``; observed cells as they are."""
+        """Return the table with missing cells from ``codes`` and observed cells as they are."""
         completed = table.copy()
         for j, name in enumerate(self.names):
             missing = table[name].isna().to_numpy()
@@ -151,11 +151,11 @@ class CodedMethod(Method):
 
     @abstractmethod
     def complete_codes(self, codes: Array) -> Array:
-        """The coded table without a gap."""
+        """Return the coded table with every cell filled."""
 
 
 def typical(codes: Array, discrete: Bools) -> Array:
-    """The mean of each number, the most frequent value of each discrete column."""
+    """Return the mean of each number, the most frequent value of each discrete column."""
     fill = np.zeros(codes.shape[1])
     for j, column in enumerate(codes.T):
         seen = column[~np.isnan(column)]
@@ -167,7 +167,7 @@ def typical(codes: Array, discrete: Bools) -> Array:
 
 
 def filled_with(codes: Array, fill: Array) -> Array:
-    """The coded table with one value per column in its gaps."""
+    """Fill the missing cells of each column of the coded table with one value."""
     return np.where(np.isnan(codes), fill, codes)
 
 

@@ -32,7 +32,7 @@ DIFFPUTER: dict[str, Any] = {**REDUCED, "joint": False, "n_draws": 5}
 
 
 def budget_of(settings: Mapping[str, Any]) -> str:
-    """What of the paper's budget is left, in words."""
+    """Return what of the paper's budget is left, in words."""
     return (
         "reduced budget ({n_iterations} passes, width {width}, {max_epochs} epochs in batches of "
         "{batch_size:,} at rate {learning_rate:g}, {n_steps} steps of noise from {sigma_max:g} to "
@@ -65,7 +65,7 @@ class Diffusion(Method):
         self.callback = lambda imputer: seen(imputer.transform(table))
 
     def _new(self, table: pd.DataFrame, mm_columns: Sequence[str], seed: int) -> SelectiveImputer:
-        """An imputer for a table; columns of which nothing was seen stay as they are."""
+        """Return an imputer for a table; columns of which nothing was seen stay as they are."""
         unseen = [name for name in self.column_kinds if table[name].isna().all()]
         is_joint = self.settings.get("joint") is not False
         return new_imputer(
@@ -94,13 +94,13 @@ class Diffusion(Method):
         return completed
 
     def transform(self, table: pd.DataFrame) -> pd.DataFrame:
-        """The completed table."""
+        """Return the completed table."""
         return self.transform_with_probability(table)[0]
 
     def transform_with_probability(
         self, table: pd.DataFrame
     ) -> tuple[pd.DataFrame, pd.DataFrame | None]:
-        """The completed table; P(meaningful) unless the draws decide, whose score is none."""
+        """Return the completed table; P(meaningful) unless the draws decide."""
         result = self.imputer.impute(table)
         says = self.imputer.mm_columns_ and self.settings.get("detector") != "paper"
         return result.table, result.probability if says else None
@@ -108,7 +108,7 @@ class Diffusion(Method):
 
 @contextmanager
 def _doubts_aside() -> Iterator[None]:
-    """What an imputer warns of is known here: the tables are what they are."""
+    """Ignore what an imputer warns of: the tables are what they are."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         yield

@@ -102,7 +102,7 @@ class MaskedAutoencoder(CodedMethod):
         _train(self.network, *self._tensors(codes), self.budget, generator)
 
     def complete_codes(self, codes: Array) -> Array:
-        """What the network says of every cell, from those that are observed."""
+        """Return what the network says of every cell, from those that are observed."""
         values, observed = self._tensors(codes)
         with torch.no_grad():
             parts = [
@@ -181,7 +181,7 @@ class Network(nn.Module):
         return torch.cat(blocks, dim=1) if blocks else decoded.new_zeros(len(decoded), 0)
 
     def blocks(self, logits: Tensor) -> dict[int, Tensor]:
-        """The logits of each categorical column."""
+        """Return the logits of each categorical column."""
         columns = [j for j, n in enumerate(self.n_levels) if n]
         sizes = [self.n_levels[j] for j in columns]
         parts = torch.split(logits, sizes, dim=1) if columns else ()
@@ -195,7 +195,7 @@ class Network(nn.Module):
         return said
 
     def errors(self, numbers: Tensor, logits: Tensor, values: Tensor) -> Tensor:
-        """The loss of each cell: squares of numbers, cross-entropy of levels."""
+        """Return the loss of each cell: squares of numbers, cross-entropy of levels."""
         columns = list((numbers - values).square().unbind(dim=1))
         for j, block in self.blocks(logits).items():
             columns[j] = nn.functional.cross_entropy(block, values[:, j].long(), reduction="none")
@@ -239,7 +239,7 @@ def _mean_over(errors: Tensor, cells: Tensor) -> Tensor:
 
 
 def rate_at(epoch: float, budget: Budget) -> float:
-    """The learning rate: a straight rise, then a cosine down to the least.
+    """Return the learning rate: a straight rise, then a cosine down to the least.
 
     Examples
     --------

@@ -21,7 +21,7 @@ class MiceForest(CodedMethod):
         self.n_rounds, self.n_trees = n_rounds, n_trees
 
     def fit_codes(self, codes: Array, seed: int) -> None:
-        """A model for every column, so that new rows may miss any."""
+        """Learn a model for every column, so that new rows may miss any."""
         self.fill = typical(codes, self.coding.is_level)
         self.seed = seed
         # The package has no model for a column of one value.
@@ -40,7 +40,7 @@ class MiceForest(CodedMethod):
             )
 
     def complete_codes(self, codes: Array) -> Array:
-        """The last round's models, in turn, on other rows; mean or mode where there is none."""
+        """Apply the last round's models in turn to other rows; mean or mode where there is none."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             made = self.kernel.impute_new_data(self._frame(codes), random_state=self.seed)

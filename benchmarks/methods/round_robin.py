@@ -74,7 +74,7 @@ class RoundRobin(CodedMethod):
         return self.make_model(seen, bool(self.coding.is_level[j]), seed)
 
     def complete_codes(self, codes: Array) -> Array:
-        """The last round's models, as many times as there were rounds."""
+        """Return the last round's models, as many times as there were rounds."""
         filled = filled_with(codes, self.fill)
         for _ in range(self.n_done):
             for j in self.order:
@@ -100,7 +100,7 @@ class GapsAsTheyAre(CodedMethod):
         self.make_model = make_model
 
     def fit_codes(self, codes: Array, seed: int) -> None:
-        """A model for every column."""
+        """Learn a model for every column."""
         self.models = []
         for j, is_level in enumerate(self.coding.is_level):
             seen = ~np.isnan(codes[:, j])
@@ -112,7 +112,7 @@ class GapsAsTheyAre(CodedMethod):
             self.models.append(model.fit(others, column))
 
     def complete_codes(self, codes: Array) -> Array:
-        """What each model says of its column's gaps."""
+        """Return what each model says of its column's missing cells."""
         completed = codes.copy()
         for j, model in enumerate(self.models):
             gaps = np.isnan(codes[:, j])

@@ -57,7 +57,7 @@ class Iterative(CodedMethod):
             self.imputer.fit(wide)
 
     def complete_codes(self, codes: Array) -> Array:
-        """The regressions in their order, each block's highest place."""
+        """Return the regressions in their order, each block's highest place."""
         return self.blocks.narrow(self.imputer.transform(self.blocks.widen(codes)))
 
 
@@ -74,7 +74,7 @@ class ForestOnCodes(CodedMethod):
         self.n_trees, self.n_rounds = n_trees, n_rounds
 
     def fit_codes(self, codes: Array, seed: int) -> None:
-        """A forest per column and round."""
+        """Grow a forest per column and round."""
         self.imputer = IterativeImputer(
             RandomForestRegressor(self.n_trees, random_state=seed),
             max_iter=self.n_rounds,
@@ -86,7 +86,7 @@ class ForestOnCodes(CodedMethod):
             self.imputer.fit(codes)
 
     def complete_codes(self, codes: Array) -> Array:
-        """The forests in their order."""
+        """Return the forests in their order."""
         completed: Array = self.imputer.transform(codes)
         return completed
 
@@ -109,7 +109,7 @@ class NearestNeighbours(CodedMethod):
         self.imputer.fit(self.blocks.widen(codes[donors]))
 
     def complete_codes(self, codes: Array) -> Array:
-        """The mean of the nearest rows that have the cell; their vote for a level."""
+        """Return the mean of the nearest rows that have the cell; their vote for a level."""
         completed = codes.copy()
         gaps = np.isnan(codes).any(axis=1)
         if gaps.any():

@@ -91,7 +91,7 @@ def rules(size: Size, folder: Path) -> list[Grid]:
 
 
 def cells_passes(size: Size) -> list[Cell]:
-    """The network and some rows of the stand-in, 10% lost."""
+    """Return the network and some rows of the stand-in, 10% lost."""
     return [cell for world in _passes_cells(size).values() for cell in world]
 
 

@@ -36,12 +36,12 @@ def _cells(size: Size, ratio: int, method: str) -> list[Cell]:
 
 
 def cells(size: Size) -> list[Cell]:
-    """The first seed of every method."""
+    """Return the first seed of every method."""
     return [cell for place in PLACES for cell in _cells(size, *place)]
 
 
 def grids(size: Size, folder: Path) -> list[Grid]:
-    """A line for each method and budget."""
+    """Return a line for each method and budget."""
     rows = []
     for ratio, method in PLACES:
         where = {"method": METHODS[method], "mechanism": "mcar", "ratio": ratio}

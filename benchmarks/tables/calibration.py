@@ -26,7 +26,7 @@ def _panels(size: Size) -> dict[str, list[Cell]]:
 
 
 def cells(size: Size) -> list[Cell]:
-    """The default on the network and on real tables."""
+    """Return the default on the network and on real tables."""
     return [cell for panel in _panels(size).values() for cell in panel]
 
 

@@ -34,7 +34,7 @@ SUMMARY = "macro_f1"
 
 
 def downstream_score(target: str, measure: str) -> Callable[[Result], float]:
-    """Gets one of a result's scores downstream."""
+    """Return what gets one of a result's scores downstream."""
     return lambda result: float(result["downstream"][target][measure])
 
 
@@ -117,7 +117,7 @@ def summary(size: Size, folder: Path) -> str:
 
 
 def _best_other(shown: dict[str, Shown]) -> str:
-    """The best mean of the methods that were run on every seed, ours left out."""
+    """Return the best mean of the methods that were run on every seed, without ours."""
     means = {
         method: of.mean
         for method, of in shown.items()

@@ -156,14 +156,14 @@ class Grid:
         return " / ".join(parts)
 
     def markdown(self) -> str:
-        """The table as the documentation shows it."""
+        """Return the table as the documentation shows it."""
         head = [*self.heads, *(column.head for column in self.columns)]
         lines = [head, ["---"] * len(head), *self.texts(lambda text: f"**{text}**")]
         body = "".join(f"| {' | '.join(line)} |\n" for line in lines)
         return f"*{self.title}* ({self.key})\n\n{body}"
 
     def html(self) -> str:
-        """The table as a web page shows it."""
+        """Return the table as a web page shows it."""
         n_heads = len(self.heads)
         head = "".join(
             f"<th>{escape(h)}</th>" for h in (*self.heads, *(c.head for c in self.columns))
@@ -226,7 +226,7 @@ def ours_text(shown: Shown, digits: int) -> str:
 
 
 def number_text(value: float | None, digits: int) -> str:
-    """A number with so many digits, or a dash."""
+    """Return a number with so many digits, or a dash."""
     return NOTHING if value is None or np.isnan(value) else f"{value:.{digits}f}"
 
 
@@ -238,7 +238,7 @@ def gather(
     limit: float | None = None,
     published_spread: float | None = None,
 ) -> Shown:
-    """The numbers of a method over seeds, one cell for each."""
+    """Return the numbers of a method over seeds, one cell for each."""
     wanted = list(cells)
     results = [read(cell, folder) for cell in wanted]
     done = {
@@ -258,12 +258,12 @@ def gather(
 
 
 def score(name: str) -> Get:
-    """Gets one of a result's scores."""
+    """Return what gets one of a result's scores."""
     return lambda result: float(result["scores"].get(name, float("nan")))
 
 
 def failures(cells: Sequence[Cell], folder: Path) -> list[str]:
-    """What failed, a line each."""
+    """Return what failed, a line each."""
     lines = []
     for cell in cells:
         result = read(cell, folder)

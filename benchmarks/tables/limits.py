@@ -42,7 +42,7 @@ def limit(score: str, cells: Sequence[Cell]) -> float | None:
 
 
 def limit_row(heads: tuple[str, ...], scores: Sequence[str], places: Sequence[list[Cell]]) -> Row:
-    """A line of limits, of every score at every place."""
+    """Return a line of limits, of every score at every place."""
     known = [limit(score, cells) for score in scores for cells in places]
     shown = tuple(Shown(() if number is None else (number,), 1) for number in known)
     return Row(heads, shown, competes=False)

@@ -77,7 +77,7 @@ def _grid(size: Size, folder: Path, ours: str, theirs: str, title: str, column: 
 
 
 def lead(size: Size, folder: Path) -> Grid:
-    """What the default has over the best of the others, seed by seed."""
+    """Return what the default has over the best of the others, seed by seed."""
     rows = []
     for m, r in product(MECHANISMS, RATIOS):
         acc, next_in_acc, left_out = _over_the_next(size, folder, "acc", m, r)
@@ -119,7 +119,7 @@ def _over_the_next(
 
 
 def _in_standard_errors(shown: Shown) -> tuple[float, ...]:
-    """The mean over seeds by its standard error; nothing where seeds do not differ."""
+    """Return the mean over seeds by its standard error; nothing where seeds do not differ."""
     error = sem(shown.ours) if len(shown.ours) > 1 else 0.0
     return (float(np.mean(shown.ours) / error),) if error > 0 else ()
 

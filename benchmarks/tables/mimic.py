@@ -46,12 +46,12 @@ def _grid(
 
 
 def comparison(size: Size, folder: Path) -> list[Grid]:
-    """Published numbers are of the real stays: those of the stand-in are of another table."""
+    """Return the tables, without published numbers: those are of the real stays."""
     return [_grid(*part, COLUMNS, TABLE, folder) for part in stays.parts(size, folder)]
 
 
 def cells_meaningful(size: Size) -> list[Cell]:
-    """The default on all rows, both ways on some."""
+    """Return the default on all rows, both ways on some."""
     return [cell for cell in stays.cells(size) if cell.method in SELECTIVE]
 
 

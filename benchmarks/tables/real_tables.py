@@ -42,7 +42,7 @@ MEASURES = {
 
 
 def real_cells(size: Size, method: str, world: str, ratio: int) -> list[Cell]:
-    """A method on a table, one cell per seed."""
+    """Return a method on a table, one cell per seed."""
     rows = size.census_rows if world == CENSUS else size.real_rows
     return [Cell(method, world, "mcar", ratio, seed, rows) for seed in size.few_seeds]
 
@@ -54,7 +54,7 @@ def cells(size: Size) -> list[Cell]:
 
 
 def grids(size: Size, folder: Path) -> list[Grid]:
-    """A table per measure, a column per table and ratio."""
+    """Return a table per measure, a column per table and ratio."""
     made = []
     for name, (title, column) in MEASURES.items():
         columns = tuple(
@@ -89,7 +89,7 @@ def _means(size: Size, world: str, name: str, folder: Path) -> dict[str, float]:
 
 
 def _best(means: dict[str, float], of: Callable[..., str], digits: int) -> str:
-    """The best of the other methods with its name; ``of`` is max or min."""
+    """Return the best of the other methods with its name; ``of`` is max or min."""
     others = [method for method in means if method not in OURS]
     if not others:
         return NOTHING

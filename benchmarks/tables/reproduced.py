@@ -67,7 +67,7 @@ def _row(size: Size, folder: Path, method: str, measure: str) -> Row | None:
 
 
 def grids(size: Size, folder: Path) -> list[Grid]:
-    """A line per method and measure of which the paper says something."""
+    """Return a line per method and measure of which the paper says something."""
     rows = [_row(size, folder, *place) for place in product(METHODS, MEASURES)]
     return [
         Grid(

@@ -49,13 +49,13 @@ class Size:
         return cell.method in methods
 
     def network(self, method: str, mechanism: str, ratio: int) -> list[Cell]:
-        """The network's cells of a method, one per seed."""
+        """Return the network's cells of a method, one per seed."""
         return [
             Cell(method, NETWORK, mechanism, ratio, seed, self.network_rows) for seed in self.seeds
         ]
 
     def all_stays(self, method: str, ratio: int, world: str = STAND_IN) -> list[Cell]:
-        """The cell of a method on all emergency stays."""
+        """Return the cell of a method on all emergency stays."""
         return [Cell(method, world, "mcar", ratio, 0, self.stand_in_rows)]
 
     def some_stays(self, method: str, ratio: int, world: str = STAND_IN) -> list[Cell]:
@@ -129,5 +129,5 @@ class Table:
 
 
 def label(method: str) -> str:
-    """A method's name in tables."""
+    """Return a method's name in tables."""
     return METHODS[method].label

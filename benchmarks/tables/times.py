@@ -38,7 +38,7 @@ def _panels(size: Size) -> dict[str, Callable[[str], list[Cell]]]:
 
 
 def cells(size: Size) -> list[Cell]:
-    """What other tables do not measure anyway."""
+    """Return what other tables do not measure anyway."""
     return [cell for method in ALONE for cell in _panels(size)["network"](method)]
 
 

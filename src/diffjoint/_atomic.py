@@ -193,7 +193,7 @@ def _keep_owner_and_mode(target: Path, beside: Path) -> None:
 
 
 def _own_prefix(target: Path) -> str:
-    """What the names of a target's temporary files begin with; short, whatever its name."""
+    """Return what the names of a target's temporary files begin with; short, whatever its name."""
     return f".diffjoint-{hashlib.sha256(os.fsencode(target.name)).hexdigest()[:12]}-"
 
 
@@ -232,7 +232,7 @@ def _is_stream(path: str | os.PathLike[str]) -> bool:
 
 
 def _descriptor(path: str | os.PathLike[str]) -> int | None:
-    """The open file that a path such as /dev/stdout stands for."""
+    """Return the open file that a path such as /dev/stdout stands for."""
     found = _OPEN_FILE.fullmatch(str(Path(path).absolute()))
     if found is None:
         return None
@@ -346,7 +346,7 @@ def _json(facts: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """A numpy scalar as a Python one; anything else cannot be saved."""
+    """Return a numpy scalar as a Python one; raise for anything else."""
     if isinstance(value, np.generic):
         return value.item()
     raise InputError(

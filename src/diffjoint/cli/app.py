@@ -70,7 +70,7 @@ def _main(
 
 
 def _not_a_command(name: str, commands: list[str]) -> str:
-    """What was meant, as far as that can be told."""
+    """Suggest what was meant, as far as that can be told."""
     if Path(name).suffix or Path(name).exists():
         return f"A command comes before the file. Start with: diffjoint inspect {shlex.quote(name)}"
     if name in ("report", "review", "self-check"):

@@ -101,7 +101,7 @@ def as_option(name: str, value: Any = NO_VALUE) -> str:
 
 
 def _pairs(name: str, value: Mapping[Any, Any]) -> Iterator[str]:
-    """What a parameter says by column, in the form that its option takes."""
+    """Return what a parameter says by column, in the form that its option takes."""
     for label, said in value.items():
         if isinstance(said, Mapping):
             yield from (f"{_before_colon(label)}: {code}={why}" for code, why in said.items())

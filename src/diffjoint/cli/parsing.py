@@ -78,7 +78,7 @@ def parse_bounds(texts: list[str] | None) -> dict[str, tuple[Any, Any]] | None:
 
 
 def split_column(text: str) -> tuple[str, str]:
-    """What stands before and after the first colon; a name with a colon is in backticks."""
+    """Return what stands before and after the first colon; a name with a colon is in backticks."""
     quoted = re.fullmatch(r"\s*`([^`]*)`\s*:(.*)", text, re.DOTALL)
     column, colon, rest = (quoted[1], ":", quoted[2]) if quoted else text.partition(":")
     return (column.strip(), rest.strip()) if colon else ("", text.strip())

@@ -99,7 +99,7 @@ class LossModel:
         return float((scores[:, self.drivers] @ self.weights).std())
 
     def no_steeper(self, scores: Values, steepest: float, rows: Mask) -> "LossModel":
-        """Return it no steeper than that; its mean over ``rows`` stays."""
+        """Return the same losses, flatter if they are steeper; their mean over ``rows`` stays."""
         steepness = self.steepness(scores)
         if steepness <= steepest:
             return self

@@ -77,7 +77,7 @@ def _columns_of(given: Table, where: str) -> tuple[list[Any], ...]:
 
 
 def _call(call: Any, where: str, line: int) -> str | None:
-    """The decision; None if there is none."""
+    """Return the decision; None if there is none."""
     text = "" if call is None else str(call).strip().lower()
     if not text:
         return None

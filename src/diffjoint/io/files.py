@@ -225,7 +225,7 @@ class TextWriter:
             self._check.finish()
 
     def _as_text(self, rows: pd.DataFrame) -> str:
-        """The rows as text; a cell with a line break of any sort is quoted."""
+        """Return the rows as text; a cell with a line break of any sort is quoted."""
         lines = _Lines(self._newline)
         rows.to_csv(
             lines,  # type: ignore[call-overload]
@@ -273,7 +273,7 @@ def text_writer(path: str, source: TableFile | None = None) -> Iterator[TextWrit
 
 
 def check_ending(path: str, *, to_write: bool = False) -> str:
-    """The file's ending, if it is one that can be read, or written."""
+    """Return the file's ending, if it is one that can be read, or written."""
     ending = Path(path).suffix.lower()
     endings = [*_DELIMITERS, *_PARQUET, *_FEATHER, *(WRITABLE if to_write else READABLE)]
     if to_write and ending in READABLE and ending not in WRITABLE:
@@ -294,7 +294,7 @@ def check_ending(path: str, *, to_write: bool = False) -> str:
 
 
 def _read_statistical(path: str, codes: Mapping[Any, Any], *, guess: bool) -> TableFile:
-    """A statistical file; where the columns are known already, so are the codes."""
+    """Read a statistical file; where the columns are known already, so are the codes."""
     Path(path).open("rb").close()
     read = read_statistical(path, codes, guess=guess)
     return TableFile(
@@ -341,7 +341,7 @@ def _write_text(path: str, table: Any, source: TableFile | None) -> None:
 
 
 def _as_frame(table: pa.Table) -> pd.DataFrame:
-    """An Arrow table to be written as text: whole numbers stay whole beside empty cells."""
+    """Return an Arrow table to write as text: whole numbers stay whole beside missing cells."""
     plain = [
         column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
         for column in table.columns

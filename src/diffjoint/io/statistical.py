@@ -137,7 +137,7 @@ def read_statistical(path: str, reason_codes: Mapping[Any, Any], *, guess: bool)
 
 
 def statistical_bytes(table: pd.DataFrame, ending: str, notes: Notes | None) -> bytes:
-    """An SPSS or Stata file, with what the file it came from said beside its cells.
+    """Write an SPSS or Stata file, with what the file it came from said beside its cells.
 
     Cells that stay empty get back the code that they had, if the file is of the same kind.
     """
@@ -162,7 +162,7 @@ def statistical_bytes(table: pd.DataFrame, ending: str, notes: Notes | None) -> 
 
 
 def require_pyreadstat(what: str) -> ModuleType:
-    """The library for statistical files, or a word on how to get it."""
+    """Return the library for statistical files, or say how to get it."""
     try:
         import pyreadstat  # noqa: PLC0415 - an extra
     except ImportError as error:
@@ -191,13 +191,13 @@ def _coded(column: pd.Series, meta: Any) -> NDArray[np.bool_]:
 
 
 def _why(label: str | None) -> str | None:
-    """The reason that a code's label gives, if it gives one alone."""
+    """Return the reason that a code's label gives, if it gives one alone."""
     found = [why for why, words in _REASONS.items() if label and words.search(label)]
     return found[0] if len(found) == 1 else None
 
 
 def _emptied(column: pd.Series, gone: pd.Series) -> pd.Series:
-    """A column without some cells and without empty text; as numbers where nothing else is left."""
+    """Return a column without some cells and empty text; as numbers if only those are left."""
     if column.dtype != object and not pd.api.types.is_string_dtype(column.dtype):
         return column.mask(gone)
     left = column.mask(gone | (column == ""))
@@ -214,7 +214,7 @@ def _is_labelled(column: pd.Series, coded: NDArray[np.bool_], meta: Any) -> bool
 
 
 def _options(meta: Any, ending: str) -> dict[str, Any]:
-    """What pyreadstat's writers take, from what its readers give."""
+    """Return what pyreadstat's writers take, from what its readers give."""
     is_text = {name for name, kind in meta.readstat_variable_types.items() if kind == "string"}
     formats = {n: f for n, f in meta.original_variable_types.items() if n not in is_text}
     options = {
@@ -233,7 +233,7 @@ def _options(meta: Any, ending: str) -> dict[str, Any]:
 
 
 def _options_for(notes: Notes, ending: str, names: pd.Index) -> dict[str, Any]:
-    """What can be said of a table's columns in a file of some kind."""
+    """Return what can be said of a table's columns in a file of some kind."""
     options = {
         key: {name: said for name, said in option.items() if name in names}
         if isinstance(option, dict)
@@ -259,7 +259,7 @@ def _whole_labels(labels: Mapping[Any, str]) -> dict[int, str]:
 
 
 def _plain(column: pd.Series) -> pd.Series:
-    """A column in a dtype that pyreadstat writes."""
+    """Convert a column to a dtype that pyreadstat writes."""
     dtype = column.dtype
     if pd.api.types.is_datetime64_any_dtype(dtype):
         return column.dt.tz_localize(None) if getattr(dtype, "tz", None) else column
@@ -269,7 +269,7 @@ def _plain(column: pd.Series) -> pd.Series:
 
 
 def _with_codes(table: pd.DataFrame, notes: Notes) -> pd.DataFrame:
-    """The table with the codes that its empty cells had."""
+    """Return the table with the codes that its missing cells had."""
     columns = {}
     for name in table:
         column = table[name]

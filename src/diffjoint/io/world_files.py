@@ -70,7 +70,7 @@ def check_new(folder: Path) -> None:
 
 
 def read_world(folder: Path) -> World:
-    """The world that :func:`save_world` wrote; how its cells got lost is not read back."""
+    """Read the world that :func:`save_world` wrote, without how its cells got lost."""
     try:
         facts = json.loads((folder / FACTS).read_text(encoding="utf-8"))
         ending, kinds = facts["ending"], facts["column_kinds"]
@@ -109,7 +109,7 @@ def na_values_of(world: World) -> list[str]:
 def read_completed(
     world: World, path: str, na_values: Sequence[str] | None = None, encoding: str = "utf-8"
 ) -> pd.DataFrame:
-    """A table that some tool completed, in the world's columns, order and words.
+    """Read a table that some tool completed, in the world's columns, order and words.
 
     Numbers that were written as text or without their leading zeros, and truth values in words,
     are taken for what they stand for.
@@ -220,7 +220,7 @@ def _read_table(path: str, na_values: Sequence[str], encoding: str = "utf-8") ->
 
 
 def _about(world: World, table: pd.DataFrame, path: str, names: list[str]) -> pd.DataFrame:
-    """The named columns of a table about a world; an error if it is not about it."""
+    """Return the named columns of a table about a world; raise if it is not about it."""
     absent = [name for name in names if name not in table]
     if absent:
         raise InputError(f"{path} must have the world's columns; {', '.join(absent)} not found.")
@@ -236,7 +236,7 @@ def _about(world: World, table: pd.DataFrame, path: str, names: list[str]) -> pd
 
 
 def _in_words_of(truth: pd.Series, state: pd.Series) -> pd.Series:
-    """A column with numbers where the truth has numbers, and the truth's own words elsewhere."""
+    """Return a column as numbers where the truth has numbers, else in the words of the truth."""
     if pd.api.types.is_numeric_dtype(truth):
         numbers = _numbers(state)
         return numbers if (numbers.notna() == state.notna()).all() else state
@@ -249,7 +249,7 @@ def _in_words_of(truth: pd.Series, state: pd.Series) -> pd.Series:
 
 
 def _numbers(column: pd.Series) -> pd.Series:
-    """A column as numbers, true and yes as 1, false and no as 0; NaN for all else."""
+    """Return a column as numbers, true and yes as 1, false and no as 0; NaN for all else."""
     if pd.api.types.is_numeric_dtype(column):
         return column.astype("float64")
     lowered = column.astype(str).str.strip().str.lower()

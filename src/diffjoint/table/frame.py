@@ -189,7 +189,7 @@ def _open_array(array: NDArray[Any]) -> Table:
 
 
 def _in_usable_types(frame: pd.DataFrame) -> pd.DataFrame:
-    """A frame of usable numbers: in this machine's byte order, and no Arrow float16."""
+    """Return a frame of usable numbers: in this machine's byte order, no Arrow float16."""
     swapped: dict[Any, Any] = {
         name: dtype.newbyteorder("=")
         for name, dtype in frame.dtypes.items()

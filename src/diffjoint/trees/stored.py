@@ -111,7 +111,7 @@ _NODE_PARTS = {
 
 
 def _same_lengths(arrays: Arrays, parts: dict[str, str], n_sums: int) -> NDArray[np.int64]:
-    """The lengths that some parts of the trees share."""
+    """Return the lengths that some parts of the trees share."""
     all_lengths = []
     for name, kind in parts.items():
         key = f"trees.{name}"

@@ -60,7 +60,7 @@ def parse_loss_rate(file: TableFile, texts: list[str] | None) -> float | dict[st
 
 
 def with_codes_of(file: TableFile, given: dict[str, Any] | None) -> dict[str, Any] | None:
-    """The codes given, and those whose reason the file itself tells."""
+    """Return the codes given, and those whose reason the file itself tells."""
     merged: dict[str, Any] = {**(given or {})}
     for name, codes in file.reason_codes.items():
         merged[name] = {**codes, **merged.get(name, {})}

@@ -50,7 +50,7 @@ def run_demo(folder: Path, *, seed: int, verbose: bool) -> None:
 
 
 def telling_rows(missing: Mask, kept: Mask) -> NDArray[np.intp]:
-    """The first rows with something filled, half of them with something kept as well."""
+    """Return the first rows with something filled, half of them with something kept as well."""
     filled = (missing & ~kept).any(axis=1)
     both = np.flatnonzero(filled & kept.any(axis=1))[: N_SHOWN // 2]
     only = np.flatnonzero(filled & ~kept.any(axis=1))[: N_SHOWN // 2]
@@ -58,7 +58,7 @@ def telling_rows(missing: Mask, kept: Mask) -> NDArray[np.intp]:
 
 
 def _shown(rows: pd.DataFrame, missing: Mask, empty: Mask, sign: str) -> RichTable:
-    """Some rows; cells in ``empty`` as a sign, other missing ones as imputed."""
+    """Show some rows; cells in ``empty`` as a sign, other missing ones as imputed."""
     shown = RichTable(*rows.columns, box=None, pad_edge=False)
     for i, values in enumerate(rows.to_numpy(dtype=object)):
         cells = []

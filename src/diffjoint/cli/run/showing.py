@@ -17,7 +17,7 @@ COUNTED = ("n_observed", "n_kept", "n_imputed", "n_left", "n_review", "n_unticke
 
 
 def show_schema(imputer: SelectiveImputer, understood: Understood, quiet: bool) -> None:
-    """The columns as understood, before the work: a wrong kind is cheap to correct now."""
+    """Show the columns as understood: a wrong kind is cheap to correct before the work."""
     if quiet:
         return
     table, schema = understood.without_codes, understood.schema
@@ -35,7 +35,7 @@ def show_schema(imputer: SelectiveImputer, understood: Understood, quiet: bool) 
 
 
 def show_codes(file: TableFile, quiet: bool) -> None:
-    """What a statistical file's codes for empty cells were taken for."""
+    """Show what a statistical file's codes for missing cells were taken for."""
     told = [f"{n}: {c}={why}" for n, own in file.reason_codes.items() for c, why in own.items()]
     if told:
         say(f"By their labels: {', '.join(told)}. --code says otherwise.", quiet)

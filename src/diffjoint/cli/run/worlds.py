@@ -140,7 +140,7 @@ def _show_scores(by_column: pd.DataFrame, measures: dict[str, float]) -> None:
 
 
 def _without_nan(scores: Any) -> Any:
-    """The same with None for NaN, which JSON does not have."""
+    """Return the same with None for NaN, which JSON does not have."""
     if isinstance(scores, dict):
         return {key: _without_nan(value) for key, value in scores.items()}
     return None if isinstance(scores, float) and math.isnan(scores) else scores
