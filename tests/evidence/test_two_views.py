@@ -291,7 +291,7 @@ def test_losses_that_come_one_by_one_lift_nothing():
 def test_rates_that_agree_make_a_tight_prior_and_others_a_wide_one():
     tight = rate_prior(dict(enumerate([0.1, 0.1, 0.11])), [0, 1, 2])
     wide = rate_prior(dict(enumerate([0.01, 0.1, 0.4])), [0, 1, 2])
-    assert tight.spread < wide.spread
+    assert tight.sd < wide.sd
     assert rate_prior({}, []) is None
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from diffjoint.errors import FileError, InputError
 from diffjoint.io.files import read_file, write_file
+from diffjoint.io.formats import BY_ENDING
 from diffjoint.table import infer_schema, open_table
 
 CSV = '''code,age,weight,town,seen,note
@@ -88,8 +89,8 @@ def test_a_single_column_keeps_its_empty_rows(tmp_path):
     assert read_file(str(path)).table["a"].isna().tolist() == [False, True, False]
 
 
-@pytest.mark.parametrize("ending", ["parquet", "feather"])
-def test_typed_files_round_trip(tmp_path, ending):
+@pytest.mark.parametrize("ending", BY_ENDING)
+def test_every_format_with_types_gives_back_what_was_written(tmp_path, ending):
     table = pa.table(
         {
             "a": pa.array([1, None, 3], pa.int8()),
@@ -97,9 +98,12 @@ def test_typed_files_round_trip(tmp_path, ending):
             "c": pa.array([None, 1.5, 2.5], pa.float32()),
         }
     )
-    path = str(tmp_path / f"t.{ending}")
+    path = str(tmp_path / f"t{ending}")
     write_file(path, table)
     assert read_file(path).table.equals(table)
+    index = pd.DataFrame({"a": [1.5, None]}, index=pd.Index([7, 3], name="place"))
+    write_file(path, index)
+    assert read_file(path).passed_through == ("place",)
 
 
 def test_formats_can_be_mixed(source, tmp_path):
@@ -139,8 +143,7 @@ def test_another_encoding_must_be_named(tmp_path):
     [
         ("empty.csv", b"", "it is empty. A first line with column names is needed"),
         ("ragged.csv", b"a,b\n1,2,3\n", "Each row must have a cell for each of the 2 columns"),
-        ("wrong.parquet", b"hello", "it is not a parquet file"),
-        ("wrong.feather", b"hello", "it is not a feather file"),
+        *((f"wrong{e}", b"hello", f"it is not a {e[1:]} file") for e in BY_ENDING),
     ],
 )
 def test_unreadable_files_say_why(tmp_path, name, content, words):

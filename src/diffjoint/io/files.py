@@ -12,11 +12,10 @@ from typing import Any, BinaryIO
 
 import pandas as pd
 import pyarrow as pa
-import pyarrow.feather as pa_feather
-import pyarrow.parquet as pa_parquet
 
 from diffjoint._atomic import spooled, write_whole, writing_whole
 from diffjoint.errors import FileError, InputError
+from diffjoint.io.formats import BY_ENDING
 from diffjoint.io.read_back import ReadBackCheck
 from diffjoint.io.statistical import (
     READABLE,
@@ -34,8 +33,6 @@ from diffjoint.table import Schema
 STANDARD_STREAM = "-"
 
 _DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
-_PARQUET = (".parquet", ".pq")
-_FEATHER = (".feather", ".arrow")
 _SPREADSHEETS = (".xlsx", ".xls", ".xlsm", ".ods")
 _ANY_LINE_BREAK = "\r\n"
 _ROWS_AT_ONCE = 50_000
@@ -127,8 +124,7 @@ def read_file(
             return TableFile(None, read_text(path, content, _DELIMITERS[ending], *how))
         if ending in READABLE:
             return _read_statistical(path, codes, guess=schema is None)
-        reader = pa_parquet.read_table if ending in _PARQUET else pa_feather.read_table
-        table = reader(path)
+        table = BY_ENDING[ending].read(path)
         return TableFile(table, passed_through=_index_columns(table))
     except FileError:
         raise
@@ -162,8 +158,7 @@ def write_file(path: str, table: Any, source: TableFile | None = None) -> None:
         write_whole(path, lambda file: file.write(content))
         return
     arrow = table if isinstance(table, pa.Table) else pa.Table.from_pandas(table)
-    writer = pa_parquet.write_table if ending in _PARQUET else _write_feather
-    write_whole(path, lambda file: writer(arrow, file))
+    write_whole(path, lambda file: BY_ENDING[ending].write(arrow, file))
 
 
 def is_text(path: str) -> bool:
@@ -275,7 +270,7 @@ def text_writer(path: str, source: TableFile | None = None) -> Iterator[TextWrit
 def check_ending(path: str, *, to_write: bool = False) -> str:
     """Return the file's ending, if it is one that can be read, or written."""
     ending = Path(path).suffix.lower()
-    endings = [*_DELIMITERS, *_PARQUET, *_FEATHER, *(WRITABLE if to_write else READABLE)]
+    endings = [*_DELIMITERS, *BY_ENDING, *(WRITABLE if to_write else READABLE)]
     if to_write and ending in READABLE and ending not in WRITABLE:
         raise InputError(
             f"{ending[1:]} files can be read, but not written; got {path!r}. Write one that ends "
@@ -307,7 +302,7 @@ def _read_statistical(path: str, codes: Mapping[Any, Any], *, guess: bool) -> Ta
 
 
 def _index_columns(table: pa.Table) -> tuple[str, ...]:
-    """Columns that pandas wrote as its index."""
+    """Return the columns that pandas wrote as its index."""
     index = (table.schema.pandas_metadata or {}).get("index_columns", [])
     return tuple(name for name in index if name in table.column_names)
 
@@ -320,10 +315,6 @@ def _write_out(content: BinaryIO) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:
         raise FileError(f"Cannot write to standard output: {error.strerror}.") from error
-
-
-def _write_feather(table: pa.Table, file: BinaryIO) -> None:
-    pa_feather.write_feather(table, file)
 
 
 def _write_text(path: str, table: Any, source: TableFile | None) -> None:

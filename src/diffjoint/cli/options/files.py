@@ -13,7 +13,7 @@ In = Annotated[
     str,
     typer.Argument(
         metavar="IN",
-        help="The table: a CSV, TSV, Parquet, Feather, SPSS, Stata or SAS file; - for CSV on "
+        help="The table: a CSV, TSV, Parquet, Feather, Arrow, SPSS, Stata or SAS file; - for CSV on "
         "standard input.",
     ),
 ]

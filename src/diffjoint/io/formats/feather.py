@@ -1,0 +1,7 @@
+"""Read and write Feather files, which are Arrow files."""
+
+from pyarrow.feather import read_table, write_feather
+
+from diffjoint.io.formats.format import Format
+
+FEATHER = Format((".feather", ".arrow"), read_table, write_feather)
