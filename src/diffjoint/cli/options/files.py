@@ -13,8 +13,8 @@ In = Annotated[
     str,
     typer.Argument(
         metavar="IN",
-        help="The table: a CSV, TSV, Parquet, Feather, Arrow, SPSS, Stata or SAS file; - for CSV on "
-        "standard input.",
+        help="The table: a CSV, TSV, Parquet, Feather, Arrow, SPSS, Stata or SAS file; - for CSV "
+        "on standard input.",
     ),
 ]
 Out = Annotated[
