@@ -396,3 +396,16 @@ def test_codes_that_occur_nowhere_are_doubted(world):
         imputer(world, reason_codes={"income": {"refusd": "lost"}}).fit(survey)
     with pytest.warns(DataWarning, match="no cell holds -99 in any column"):
         imputer(world, reason_codes={-99: "lost"}).fit(survey)
+
+
+def test_a_rule_that_says_only_if_leaves_the_cells_where_it_holds_to_be_judged(world):
+    survey = world.observed_table
+    rules = {"spouse_age": 'only if married == "yes"'}
+    fitted = imputer(world, rules=rules).fit(survey)
+    result = fitted.impute(survey)
+    empty = survey["spouse_age"].isna()
+    probability = result.probability["spouse_age"]
+    assert (probability[empty & (survey["married"] == "no")] == 1.0).all()
+    is_open = empty & (survey["married"] == "yes")
+    assert is_open.any()
+    assert ((probability[is_open] > 0.0) & (probability[is_open] < 1.0)).all()

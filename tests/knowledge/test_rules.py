@@ -56,6 +56,10 @@ def answers(rule, meaningful=()):
         ("children == 2", "FTF?"),
         ("insured", "TF?T"),
         ("not insured", "FT?F"),
+        ("applies(married)", "TT?T"),
+        ("not applies(`other age`)", "FFFF"),
+        ('applies(married) and married != "no"', "TF?T"),
+        ("only if age >= 30.25", "FTT?"),
         ("told", "TF?T"),
         ("not told", "FT?F"),
         ('told == "True"', "TF?T"),
@@ -139,6 +143,11 @@ def test_gates_come_before_what_depends_on_them():
         ("age in 3", "before in there must be a column, and after it a list"),
         ("age > -married", "is no number"),
         ("lambda: 1", "A rule may have column names"),
+        ("applies(1)", "A rule may have column names"),
+        ("applies(age, married)", "A rule may have column names"),
+        ("eval(age)", "A rule may have column names"),
+        ("age.applies(age)", "A rule may have column names"),
+        ("only if", "it cannot be read"),
         ("", "it must be text such as"),
         (3, "it must be text such as"),
     ],
@@ -217,3 +226,8 @@ def test_rules_may_be_long_within_bounds():
         (read,) = read_rules({"s": rule}, table, infer_schema(table))
         values = np.array([[1.0, 1.0], [0.0, 1.0]])
         assert read.answers(values, np.zeros((2, 2), dtype=bool)).tolist() == [2, 0]
+
+
+def test_a_column_applies_unless_its_cell_is_meaningful():
+    assert answers("applies(married)", meaningful=[(2, "married")]) == "TTFT"
+    assert answers("not applies(married)", meaningful=[(2, "married")]) == "FFTF"

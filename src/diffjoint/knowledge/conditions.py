@@ -37,12 +37,16 @@ class Rule:
     gates : frozenset of int
         Positions of the columns that it refers to.
     condition : callable
+    only_if : bool
+        Whether the rule says nothing about the cells where it holds: some of them may be
+        meaningful for another reason.
     """
 
     target: int
     text: str
     gates: frozenset[int]
     condition: Condition
+    only_if: bool = False
 
     def answers(self, values: Values, meaningful: Mask) -> Answers:
         """Return TRUE, FALSE or UNDECIDED for every row.

@@ -99,7 +99,8 @@ class Knowledge:
         meaningful = state.meaningful.copy()
         for rule in self.rules:
             answers = self._answers(rule, JointState(state.values, meaningful), rows)
-            waited = self.undecided[rows, rule.target] & (answers != UNDECIDED)
+            says = answers == FALSE if rule.only_if else answers != UNDECIDED
+            waited = self.undecided[rows, rule.target] & says
             meaningful[waited, rule.target] = answers[waited] == FALSE
         return meaningful
 
@@ -173,11 +174,14 @@ def resolve_knowledge(
         is_open = missing[:, j] & ~labelled[0][:, j] & ~labelled[1][:, j]
         is_undecided = answers == UNDECIDED
         demanded[is_undecided & is_regular, j] = TRUE
-        demanded[is_undecided & labelled[0][:, j], j] = FALSE
         meaningful[:, j] |= is_open & (answers == FALSE)
-        lost[:, j] |= is_open & (answers == TRUE)
+        if not rule.only_if:
+            demanded[is_undecided & labelled[0][:, j], j] = FALSE
+            lost[:, j] |= is_open & (answers == TRUE)
         undecided[:, j] = is_open & is_undecided
-        contradicts = (is_regular & (answers == FALSE)) | (labelled[0][:, j] & (answers == TRUE))
+        contradicts = is_regular & (answers == FALSE)
+        if not rule.only_if:
+            contradicts |= labelled[0][:, j] & (answers == TRUE)
         contradictions.append((rule, contradicts))
     return Knowledge(
         meaningful,

@@ -1,7 +1,7 @@
 """Read rules that say when a column has a value at all, such as ``married == "yes"``.
 
 A rule is parsed once, by Python's parser, but never run as Python; it is then evaluated on coded
-values.
+values. A rule that begins with "only if" says nothing about the cells where it holds.
 """
 
 import ast
@@ -10,7 +10,7 @@ import operator
 import re
 from collections.abc import Callable, Hashable, Sequence
 from graphlib import CycleError, TopologicalSorter
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -39,6 +39,7 @@ _IN_QUOTES = r"""'[^'\\]*+(?:\\.[^'\\]*+)*+(?:'|\\?\Z)|"[^"\\]*+(?:\\.[^"\\]*+)*
 """Text in quotes, up to the end where the last quote is left out: no mark is looked at twice."""
 _QUOTED = re.compile(_IN_QUOTES, re.DOTALL)
 _BACKTICKED = re.compile(rf"({_IN_QUOTES}|`[^`]*+\Z)|`([^`]*+)`", re.DOTALL)
+_ONLY_IF = re.compile(r"\s*only\s+if\b")
 _TOO_MANY_DIGITS = re.compile(rf"[0-9_]{{{MOST_DIGITS + 1}}}")
 _PREFIX = re.compile(r"not\b|[-+~]")
 _NESTING = re.compile(r"[(\[{)\]}]|(?P<repeated>(?:(?:\bnot\b|[-+~])\s*+)++)")
@@ -56,7 +57,8 @@ _TRUTHS = {"True": True, "False": False, "true": True, "false": False}
 """Levels in text that are read as truth values."""
 _CAN_SAY = (
     "A rule may have column names (in `backticks` where they are not plain words), text in quotes, "
-    "numbers, True, False, ==, !=, <, <=, >, >=, in, not in, and, or, not and parentheses"
+    "numbers, True, False, ==, !=, <, <=, >, >=, in, not in, and, or, not, parentheses and "
+    "applies(column)"
 )
 
 
@@ -118,7 +120,9 @@ class _RuleParser:
                 f"it has {len(self.text):,} characters; a rule may have {LONGEST:,}. To name many "
                 'values, write in ["a", "b"]'
             )
-        plain = _BACKTICKED.sub(self.named, self.text).strip()
+        only_if = _ONLY_IF.match(self.text)
+        says = self.text[only_if.end() :] if only_if else self.text
+        plain = _BACKTICKED.sub(self.named, says).strip()
         self.check_depth(plain)
         try:
             tree = ast.parse(plain, mode="eval").body
@@ -134,7 +138,7 @@ class _RuleParser:
             raise self.wrong(f"parts of it stand too deep inside each other. {_CAN_SAY}") from error
         if not self.gates:
             raise self.wrong("it names no column. Say when there is something to record")
-        return Rule(target, self.text, frozenset(self.gates), condition)
+        return Rule(target, self.text, frozenset(self.gates), condition, only_if is not None)
 
     def check_depth(self, plain: str) -> None:
         """Raise if parts stand too deep inside each other to be read, or a number is too long.
@@ -178,6 +182,8 @@ class _RuleParser:
             return self.chain(node)
         if isinstance(node, ast.Name):
             return self.flag(node)
+        if isinstance(node, ast.Call):
+            return self.applies(node)
         raise self.wrong(f"it says {self.shown(node)}. {_CAN_SAY}")
 
     def chain(self, node: ast.Compare) -> Condition:
@@ -201,6 +207,19 @@ class _RuleParser:
             )
         is_true = [level for level, truth in zip(column.levels, truths, strict=True) if truth]
         return self.one_of(place, [self.level(column, level) for level in is_true], outside=False)
+
+    def applies(self, node: ast.Call) -> Condition:
+        """Parse ``applies(column)``: whether the column itself has something to record."""
+        named = isinstance(node.func, ast.Name) and node.func.id == "applies"
+        if not named or node.keywords or [type(part) for part in node.args] != [ast.Name]:
+            raise self.wrong(f"it says {self.shown(node)}. {_CAN_SAY}")
+        place = self.place(cast(ast.Name, node.args[0]))
+
+        def answers(values: Values, na: Mask) -> Answers:
+            unknown = np.isnan(values[:, place])
+            return answers_of(~unknown, unknown, na[:, place])
+
+        return answers
 
     def comparison(self, left: ast.expr, how: ast.cmpop, right: ast.expr) -> Condition:
         if isinstance(how, ast.In | ast.NotIn):

@@ -1,0 +1,1 @@
+"""Find skip rules in a table: when a column has something to record at all."""

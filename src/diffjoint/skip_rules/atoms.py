@@ -1,0 +1,255 @@
+"""Single conditions on one column, and the search for the best ones by counts alone.
+
+Of a region of rows it is counted once how many cells of the target are missing in each slot of each
+column. A condition splits a column's slots in two; its score needs these counts only. Numbers are
+split at a threshold. Levels are sorted by how often the target is missing beside them and split
+somewhere in that order, which holds the best of all splits in two.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import xlogy
+
+from diffjoint._types import Mask
+from diffjoint.knowledge.conditions import FALSE, TRUE, UNDECIDED, Answers
+from diffjoint.skip_rules.gates import Codes, Gates
+
+Counts = NDArray[np.float64]
+MOST_EXCEPTIONS = 0.002
+"""Share of cells that may be observed where a sharp rule says that there is nothing to record."""
+
+LEAST_BY_VALUES = 7.0
+"""Log-likelihood that the values of a gate must gain beyond where the gate itself applies.
+
+Columns that one gate opens together apply in the same rows; none of them is the other's gate.
+"""
+
+
+@dataclass(frozen=True)
+class Atom:
+    """A condition on one column.
+
+    Attributes
+    ----------
+    column : int
+    holds : bool array
+        Whether it holds in each of the column's slots but the last, which is "unknown".
+    by_order : bool
+        Whether it compares with a threshold.
+    cost : float
+        Natural logarithm of the number of conditions it was chosen from.
+    """
+
+    column: int
+    holds: Mask
+    by_order: bool
+    cost: float
+
+    def answers(self, gates: Gates, slots: Codes) -> Answers:
+        """Return TRUE, FALSE or UNDECIDED for rows with these slots of all columns."""
+        by_slot = np.append(np.where(self.holds, TRUE, FALSE), UNDECIDED).astype(np.int8)
+        answers: Answers = by_slot[slots[:, self.column] - gates.starts[self.column]]
+        return answers
+
+    @property
+    def key(self) -> tuple[int, bytes]:
+        """What tells it from other conditions."""
+        return self.column, self.holds.tobytes()
+
+
+@dataclass(frozen=True)
+class Tally:
+    """How many cells of a target are observed and missing, in one group or in many."""
+
+    observed: Counts
+    missing: Counts
+
+    def __add__(self, other: "Tally") -> "Tally":
+        return Tally(self.observed + other.observed, self.missing + other.missing)
+
+    def __sub__(self, other: "Tally") -> "Tally":
+        return Tally(self.observed - other.observed, self.missing - other.missing)
+
+    @property
+    def n(self) -> Counts:
+        """Number of cells."""
+        return self.observed + self.missing
+
+    @property
+    def fit(self) -> Counts:
+        """Log-likelihood of which cells are missing, at the group's own rate."""
+        n = self.n
+        at_least_one = np.maximum(n, 1.0)
+        of_observed: Counts = xlogy(self.observed, self.observed / at_least_one)
+        of_missing: Counts = xlogy(self.missing, self.missing / at_least_one)
+        return of_observed + of_missing
+
+    @property
+    def is_sharp(self) -> NDArray[np.bool_]:
+        """Whether (nearly) all cells are missing."""
+        sharp: NDArray[np.bool_] = self.observed <= MOST_EXCEPTIONS * self.missing
+        return sharp
+
+
+def tally(is_missing: Mask, where: Mask | slice = slice(None)) -> Tally:
+    """Count the cells of a target in some rows."""
+    some = is_missing[where]
+    return Tally(np.array(float((~some).sum())), np.array(float(some.sum())))
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The orders in which slots are split, of all columns one after the other.
+
+    Attributes
+    ----------
+    gates : Gates
+    slots : int array
+        The slots of values that are in an order, in blocks; a column has up to three.
+    block : int array
+        The block of each of them.
+    column : int array
+        The column of each block.
+    by_rate : bool array
+        Blocks that are sorted by how often the target is missing.
+    """
+
+    gates: Gates
+    slots: Codes
+    block: Codes
+    column: Codes
+    by_rate: Mask
+
+
+def lay_out(gates: Gates, usable: Mask) -> Layout:
+    """Return the orders in which the slots of usable columns are split."""
+    slots, column, by_rate = [], [], []
+    for j in np.flatnonzero(usable).tolist():
+        first, n = gates.starts[j], len(gates.numbers[j])
+        own = np.arange(first, first + n)
+        if gates.has_order(j) and n > 1:
+            slots += [own, own[::-1]]
+            column += [j, j]
+            by_rate += [False, False]
+        if gates.has_sets(j) and n > (2 if gates.has_order(j) else 0):
+            slots.append(own)
+            column.append(j)
+            by_rate.append(True)
+    lengths = [len(own) for own in slots]
+    return Layout(
+        gates,
+        np.concatenate(slots) if slots else np.zeros(0, dtype=np.int64),
+        np.repeat(np.arange(len(slots)), lengths),
+        np.array(column, dtype=np.int64),
+        np.array(by_rate, dtype=bool),
+    )
+
+
+def count_slots(gates: Gates, slots: Codes, is_missing: Mask) -> Tally:
+    """Count the target's observed and missing cells in each slot of each column."""
+    observed, missing = (
+        np.bincount(slots[rows].ravel(), minlength=gates.n_slots).astype(np.float64)
+        for rows in (~is_missing, is_missing)
+    )
+    return Tally(observed, missing)
+
+
+def best_atoms(
+    layout: Layout, counts: Tally, keep_false: Tally, keep_true: Tally, n_best: int
+) -> list[tuple[float, Atom]]:
+    """Return the conditions that best split a region, with the log-likelihood each of them gains.
+
+    Parameters
+    ----------
+    counts : Tally
+        Of the region, by slot.
+    keep_false, keep_true : Tally
+        Rows outside of the region that the rule answers already; what is split off joins them.
+    n_best : int
+        Most conditions to return.
+    """
+    gates, block = layout.gates, layout.block
+    if not len(block):
+        return []
+    slots = _sorted(layout, counts)
+    ends = np.append(np.flatnonzero(np.diff(block)), len(block) - 1)
+    in_slot = Tally(counts.observed[slots], counts.missing[slots])
+    below = _within(in_slot, block, ends)
+    whole = Tally(below.observed[ends], below.missing[ends])
+    nothing = gates.starts[layout.column + 1] - 2
+    beside = Tally(counts.observed[nothing], counts.missing[nothing])
+    joins = beside.missing >= beside.observed
+    fails = below + _of(beside, joins, block)
+    above = _of(whole, np.ones(len(joins), dtype=bool), block) - below
+    holds = above + _of(beside, ~joins, block)
+    gain = _gain(fails, holds, keep_false, keep_true)
+    without_values = np.where(joins, _gain(beside, whole, keep_false, keep_true), 0.0)
+    gain = np.where(gain - without_values[block] > LEAST_BY_VALUES, gain, -np.inf)
+    steeper = fails.missing * holds.n > holds.missing * fails.n
+    gain = np.where(steeper & (below.n > 0) & (above.n > 0), gain, -np.inf)
+    sharp = np.where((keep_false + fails).is_sharp, gain, -np.inf)
+    begins = np.concatenate([[0], ends[:-1] + 1])
+    found: dict[tuple[int, bytes], tuple[float, Atom]] = {}
+    for score in (gain, sharp):
+        top = np.maximum.reduceat(score, begins)
+        for b in np.argsort(-top, kind="stable")[:n_best]:
+            if not np.isfinite(top[b]):
+                break
+            at = int(begins[b] + np.argmax(score[begins[b] : ends[b] + 1]))
+            atom = _atom(layout, int(b), slots[begins[b] : at + 1], bool(joins[b]))
+            found.setdefault(atom.key, (float(top[b]), atom))
+    return sorted(found.values(), key=lambda one: -one[0])
+
+
+def _gain(fails: Tally, holds: Tally, keep_false: Tally, keep_true: Tally) -> Counts:
+    """Return the log-likelihood that is gained by telling two groups of a region apart."""
+    apart = (keep_false + fails).fit + (keep_true + holds).fit
+    gain: Counts = apart - keep_false.fit - keep_true.fit - (fails + holds).fit
+    return gain
+
+
+def _sorted(layout: Layout, counts: Tally) -> Codes:
+    """Return the slots with those of sets sorted by how often the target is missing there."""
+    slots = layout.slots
+    n = counts.n[slots]
+    rate = (counts.missing[slots] + 0.25) / (n + 0.5)
+    key = np.where(layout.by_rate[layout.block], -rate, 0.0)
+    order = np.lexsort((np.arange(len(slots)), -n * (key != 0), key, layout.block))
+    return slots[order]
+
+
+def _within(parts: Tally, block: Codes, ends: Codes) -> Tally:
+    """Return running sums within each block."""
+    sums = []
+    for counts in (parts.observed, parts.missing):
+        running = np.cumsum(counts)
+        before = np.concatenate([[0.0], running[ends[:-1]]])
+        sums.append(running - before[block])
+    return Tally(*sums)
+
+
+def _of(by_block: Tally, included: Mask, block: Codes) -> Tally:
+    """Return counts of blocks at each of their slots, 0 for blocks that are not included."""
+    return Tally(
+        np.where(included, by_block.observed, 0.0)[block],
+        np.where(included, by_block.missing, 0.0)[block],
+    )
+
+
+def _atom(layout: Layout, block: int, fails: Codes, nothing_fails: bool) -> Atom:
+    """Return the condition that fails in some slots of a column, and where that does not apply."""
+    gates, j = layout.gates, int(layout.column[block])
+    first, n = int(gates.starts[j]), len(gates.numbers[j])
+    holds = np.ones(n + 1, dtype=bool)
+    holds[fails - first] = False
+    holds[n] = not nothing_fails
+    by_rate = bool(layout.by_rate[block])
+    named = min(holds[:n].sum(), n - holds[:n].sum())
+    cost = (
+        np.log(len(layout.column)) + max(named, 1) * np.log(max(n, 2))
+        if by_rate
+        else (np.log(len(layout.column)) + np.log(max(n, 2)))
+    )
+    return Atom(j, holds, not by_rate, float(cost))

@@ -1,0 +1,183 @@
+"""Find when each searched column has something to record, gates before what they open."""
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from diffjoint._types import Mask, Values
+from diffjoint.knowledge.conditions import FALSE, TRUE, Rule
+from diffjoint.skip_rules.gates import Gates, open_gates
+from diffjoint.skip_rules.search import Candidate, Target, best_explained, search_rule
+from diffjoint.skip_rules.trust import is_rule, is_whole, most_broken
+from diffjoint.skip_rules.words import in_rule_language
+from diffjoint.state.keys import row_keys
+from diffjoint.table import Schema
+
+MOST_ROWS = 20_000
+"""Rows to search in at most."""
+MOST_PASSES = 5
+"""Passes over all columns: gates within gates are found one after the other."""
+
+
+@dataclass(frozen=True)
+class FoundRule:
+    """A rule that was found in a table.
+
+    Attributes
+    ----------
+    column : str
+        The column that it is about.
+    target : int
+        Its position among the modelled columns.
+    text : str
+        When the column has something to record, as ``rules=`` reads it.
+    gates : tuple of str
+        The columns that it asks.
+    is_whole : bool
+        Whether losses explain the cells that are missing where the rule holds. If not, there is
+        another reason beside it, and those cells are left to be judged one by one.
+    n_fails, n_exceptions : int
+        Cells where it fails: missing, and observed against it.
+    n_holds, n_missing : int
+        Cells where it holds: observed, and missing.
+    most_broken : float
+        Upper bound of the share of cells that would be observed where it fails, with all
+        formulas that were searched taken into account.
+    """
+
+    column: str
+    target: int
+    text: str
+    gates: tuple[str, ...]
+    is_whole: bool
+    n_fails: int
+    n_exceptions: int
+    n_holds: int
+    n_missing: int
+    most_broken: float
+
+    def __str__(self) -> str:
+        return f"{self.column}: {self.text}"
+
+
+def find_rules(
+    values: Values,
+    missing: Mask,
+    schema: Schema,
+    searched: Iterable[int],
+    given: Collection[Rule] = (),
+) -> tuple[FoundRule, ...]:
+    """Find the skip rules of a table.
+
+    Parameters
+    ----------
+    values : array of shape (n_rows, n_columns)
+        Coded cells, NaN where missing.
+    missing : bool array of the same shape
+        Missing cells.
+    schema : Schema
+    searched : iterable of int
+        Positions of the columns whose rules are sought, among the modelled ones.
+    given : collection of Rule
+        Rules that the user gave: they are kept to, and none is sought for their columns.
+
+    Returns
+    -------
+    tuple of FoundRule
+        Gates before the columns that they open.
+
+    Examples
+    --------
+    >>> from diffjoint.simulate import household_survey
+    >>> from diffjoint.table import code_table, infer_schema, open_table
+    >>> world = household_survey(1_000)
+    >>> table = open_table(world.observed_table)
+    >>> schema = infer_schema(table, world.column_kinds)
+    >>> values = code_table(table, schema, "error")
+    >>> for rule in find_rules(values, np.isnan(values), schema, [2, 4, 5]):
+    ...     print(rule)
+    spouse_age: married == "yes"
+    weekly_hours: employed == "yes"
+    commute: employed == "yes"
+    """
+    rows = _sample(values)
+    finder = _Finder(open_gates(values[rows], schema), values[rows], missing[rows], tuple(given))
+    targets = [j for j in sorted(searched) if missing[:, j].any() and j not in finder.opened_by]
+    for _ in range(MOST_PASSES):
+        if not finder.pass_over(targets):
+            break
+    return finder.in_order(schema)
+
+
+def _sample(values: Values) -> np.ndarray | slice:
+    """Return the rows to search in: the same ones in whatever order they come."""
+    if len(values) <= MOST_ROWS:
+        return slice(None)
+    return np.sort(np.argsort(row_keys(values, 0), kind="stable")[:MOST_ROWS])
+
+
+class _Finder:
+    """Rules found so far, and what they say of missing cells."""
+
+    def __init__(
+        self, gates: Gates, values: Values, missing: Mask, given: tuple[Rule, ...]
+    ) -> None:
+        self.gates, self.missing = gates, missing
+        self.found: dict[int, Candidate] = {}
+        self.whole: dict[int, bool] = {}
+        self.opened_by: dict[int, frozenset[int]] = {rule.target: rule.gates for rule in given}
+        meaningful = np.zeros(values.shape, dtype=bool)
+        for rule in given:
+            answers = rule.answers(values, meaningful)
+            meaningful[:, rule.target] = missing[:, rule.target] & (answers == FALSE)
+            gates.mark(rule.target, answers == TRUE, answers == FALSE)
+
+    def pass_over(self, targets: list[int]) -> bool:
+        """Seek a rule for each target; return whether any rule changed."""
+        changed = False
+        for j in targets:
+            usable = ~np.isin(np.arange(self.missing.shape[1]), list(self._behind(j)))
+            target = Target(self.gates, self.gates.slots, self.missing[:, j])
+            rules = [one for one in search_rule(target, usable) if is_rule(one, target)]
+            best = best_explained(rules, target)
+            before = self.found.get(j)
+            if best is None:
+                continue
+            if before is None or before.answers.tobytes() != best.answers.tobytes():
+                changed = True
+                self.found[j], self.opened_by[j] = best, best.formula.columns
+                self.gates.mark(j, best.answers == TRUE, best.answers == FALSE)
+            self.whole[j] = is_whole(best, target, usable)
+        return changed
+
+    def _behind(self, column: int) -> set[int]:
+        """Return a column and those that its rule opens, directly or through others."""
+        behind = {column}
+        while more := {j for j, gates in self.opened_by.items() if gates & behind} - behind:
+            behind |= more
+        return behind
+
+    def in_order(self, schema: Schema) -> tuple[FoundRule, ...]:
+        """Return the rules, gates before what they open."""
+        names = [column.name for column in schema.modelled]
+        waiting, ordered = dict(sorted(self.found.items())), []
+        while waiting:
+            ready = [j for j in waiting if not self.opened_by[j] & waiting.keys()]
+            for j in ready:
+                one = waiting.pop(j)
+                ordered.append(
+                    FoundRule(
+                        names[j],
+                        j,
+                        in_rule_language(one.formula, self.gates),
+                        tuple(names[g] for g in sorted(one.formula.columns)),
+                        self.whole[j],
+                        int(one.fails.missing),
+                        int(one.fails.observed),
+                        int(one.holds.observed),
+                        int(one.holds.missing),
+                        most_broken(one),
+                    )
+                )
+        return tuple(ordered)

@@ -1,0 +1,93 @@
+"""Whether a rule that was found can be trusted, and whether it is the whole rule.
+
+A table shows tendencies as well as rules: a blood value is ordered more often for the old, an
+income is refused more often by the rich. A rule has an edge. Where it fails no cell is observed,
+and so many cells are missing there that this is no accident of the search; right beside the edge
+cells are missing about as often as elsewhere.
+"""
+
+import numpy as np
+
+from diffjoint._types import Mask
+from diffjoint.knowledge.conditions import TRUE
+from diffjoint.skip_rules.atoms import Atom, Tally, best_atoms, count_slots, lay_out, tally
+from diffjoint.skip_rules.search import MARGIN, NONE, Candidate, Target
+
+MOST_BROKEN = 0.1
+"""Share of cells that might be observed where a rule fails, at most: an upper bound of it."""
+ERROR = 0.01
+"""Probability that the bound is too low, all formulas that were searched counted."""
+FEWEST_BESIDE = 10
+"""Rows beside an edge, or of a level, that are looked at on their own."""
+STEEP = 0.6
+"""A tendency: how far missing cells beside an edge rise from what is usual to all of them."""
+MOST_LOST = 0.5
+"""Share of cells missing where a rule holds, above which more than losses must be among them."""
+HIDDEN = 0.7
+"""Missing share of some rows where a rule holds that shows a further rule, which is not found."""
+
+
+def most_broken(one: Candidate) -> float:
+    """Return an upper bound of the share of cells that are observed where a rule fails.
+
+    The bound holds for all formulas that were searched together: a share so high would have left
+    the rule without more observed cells than it has with probability ``ERROR`` at most.
+    """
+    n, seen = float(one.fails.n), float(one.fails.observed)
+    room = one.formula.cost - np.log(ERROR)
+    return float(min(1.0, 1.0 - np.exp(-room / n) + 2 * seen / n)) if n else 1.0
+
+
+def is_rule(one: Candidate, target: Target) -> bool:
+    """Return whether a sharp formula is a rule rather than the end of a tendency."""
+    if most_broken(one) > MOST_BROKEN or one.score <= MARGIN or not one.holds.observed:
+        return False
+    usual = float(one.holds.missing / one.holds.n)
+    steep = usual + STEEP * (1.0 - usual)
+    return not any(_beside(one, atom, target, steep) for atom in one.formula.atoms)
+
+
+def _beside(one: Candidate, atom: Atom, target: Target, steep: float) -> bool:
+    """Return whether many cells are missing on the near side of a condition's edge."""
+    holds = one.answers == TRUE
+    first, n = int(target.gates.starts[atom.column]), len(target.gates.numbers[atom.column])
+    own = target.slots[holds, atom.column] - first
+    missing = target.is_missing[holds]
+    observed, gone = (np.bincount(own[m], minlength=n + 2)[:n] for m in (~missing, missing))
+    values = atom.holds[:n]
+    if not atom.by_order or values.all() or not values.any():
+        n_rows = observed + gone
+        return bool(((n_rows >= FEWEST_BESIDE) & (gone > steep * n_rows)).any())
+    inwards = slice(None) if values[-1] else slice(None, None, -1)
+    observed, gone = observed[inwards], gone[inwards]
+    enough = max(FEWEST_BESIDE, min(float(one.fails.n), float(one.holds.n)) / 10)
+    rows = np.cumsum(observed + gone)
+    edge = min(int(np.searchsorted(rows, enough)), n - 1)
+    return bool(np.cumsum(gone)[edge] > steep * rows[edge])
+
+
+def is_whole(one: Candidate, target: Target, usable: Mask) -> bool:
+    """Return whether losses explain the cells that are missing where a rule holds.
+
+    Parameters
+    ----------
+    usable : bool array of shape (n_columns,)
+        Columns that may show a further rule.
+    """
+    if one.holds.missing > MOST_LOST * one.holds.n:
+        return False
+    rows = one.answers == TRUE
+    counts = count_slots(target.gates, target.slots[rows], target.is_missing[rows])
+    for gain, atom in best_atoms(lay_out(target.gates, usable), counts, NONE, NONE, 5):
+        if gain < atom.cost + MARGIN:
+            break
+        apart = _apart(atom, target, rows)
+        if apart.n >= FEWEST_BESIDE and apart.missing > HIDDEN * apart.n:
+            return False
+    return True
+
+
+def _apart(atom: Atom, target: Target, rows: Mask) -> Tally:
+    """Return the target's cells where a condition fails, of some rows."""
+    fails = atom.answers(target.gates, target.slots[rows]) == 0
+    return tally(target.is_missing[rows], fails)

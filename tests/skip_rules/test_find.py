@@ -1,0 +1,134 @@
+"""Rules that a table follows are found, and no others."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from diffjoint.simulate import household_survey, make_mechanism
+from diffjoint.skip_rules.find import find_rules
+from diffjoint.table import code_table, infer_schema, open_table
+
+
+def rules_of(frame, searched=None, kinds=None):
+    table = open_table(frame)
+    schema = infer_schema(table, kinds)
+    values = code_table(table, schema, "error")
+    names = [column.name for column in schema.modelled]
+    places = [names.index(name) for name in (searched or names)]
+    return {r.column: r for r in find_rules(values, np.isnan(values), schema, places)}
+
+
+@pytest.fixture(scope="module")
+def people():
+    rng = np.random.default_rng(0)
+    n = 3_000
+    frame = pd.DataFrame(
+        {
+            "age": rng.integers(0, 90, n),
+            "sex": rng.choice(["female", "male"], n),
+            "town": rng.choice(list("abcdefgh"), n),
+            "weight": rng.normal(70, 12, n),
+        }
+    )
+    frame["work"] = pd.Series(rng.choice(["job", "own firm", "none"], n)).where(frame["age"] >= 16)
+    frame["hours"] = pd.Series(rng.integers(5, 60, n)).where(
+        frame["work"].isin(["job", "own firm"])
+    )
+    frame["overtime"] = pd.Series(rng.choice(["paid", "not paid"], n)).where(frame["hours"] > 40)
+    fertile = (frame["sex"] == "female") & frame["age"].between(15, 50)
+    frame["births"] = pd.Series(rng.choice(["0", "1", "2"], n)).where(fertile)
+    ferry = frame["town"].isin(["a", "c"]) | (frame["age"] >= 75)
+    frame["ferry"] = pd.Series(rng.choice(["yes", "no"], n)).where(ferry)
+    return frame
+
+
+GATED = ["work", "hours", "overtime", "births", "ferry"]
+
+
+@pytest.fixture(scope="module", params=["mcar", "survey"])
+def found(people, request):
+    mechanism = make_mechanism(request.param, people, 0.15, np.random.default_rng(1))
+    lost = mechanism.lose(people, np.random.default_rng(2))
+    return rules_of(people.mask(lost), GATED)
+
+
+@pytest.mark.parametrize(
+    ("column", "text"),
+    [
+        ("work", "age >= 16"),
+        ("hours", 'work != "none"'),
+        ("overtime", "hours >= 41"),
+    ],
+)
+def test_gates_within_gates_are_found_one_by_one(found, column, text):
+    assert found[column].text == text
+
+
+def test_conditions_are_joined_by_and(found):
+    assert set(found["births"].text.split(" and ")) == {
+        'sex == "female"',
+        "age >= 15",
+        "age <= 50",
+    }
+
+
+def test_conditions_are_joined_by_or(found):
+    assert set(found["ferry"].text.split(" or ")) == {'town in ["a", "c"]', "age >= 75"}
+
+
+def test_a_rule_comes_after_those_of_its_gates(found):
+    order = list(found)
+    assert order.index("work") < order.index("hours") < order.index("overtime")
+
+
+def test_a_rule_that_leaves_losses_alone_is_whole(found):
+    assert all(rule.is_whole for rule in found.values())
+
+
+def test_a_further_reason_makes_a_rule_a_part_of_the_story(people):
+    asked = (people["age"] >= 16) & (np.random.default_rng(3).random(len(people)) < 0.3)
+    frame = people.assign(extra=people["weight"].where(asked))
+    rule = rules_of(frame, ["extra"])["extra"]
+    assert rule.text == "age >= 16"
+    assert not rule.is_whole
+
+
+def test_a_few_exceptions_do_not_hide_a_rule(people):
+    frame = people.copy()
+    frame.loc[frame.index[(frame["work"] == "none")][:1], "hours"] = 8.0
+    rule = rules_of(frame, ["work", "hours"])["hours"]
+    assert rule.text == 'work != "none"'
+    assert rule.n_exceptions == 1
+
+
+def test_a_tendency_is_no_rule(people):
+    rng = np.random.default_rng(4)
+    likely = 1 / (1 + np.exp(-(people["age"] - 60) / 6))
+    frame = people.assign(lab=people["weight"].where(rng.random(len(people)) < likely))
+    assert rules_of(frame, ["lab"]) == {}
+
+
+@pytest.mark.parametrize("mechanism", ["mcar", "mar", "mnar", "survey", "break-off", "blocks"])
+def test_losses_alone_follow_no_rule(people, mechanism):
+    whole = people[["age", "sex", "town", "weight"]].assign(
+        tall=people["weight"] > 70, old=people["age"] // 10, kind=people["town"] + people["sex"]
+    )
+    drawn = make_mechanism(mechanism, whole, 0.3, np.random.default_rng(5))
+    lost = drawn.lose(whole, np.random.default_rng(6))
+    assert rules_of(whole.mask(lost)) == {}
+
+
+def test_the_order_of_rows_changes_no_rule():
+    frame = household_survey(700, mechanism="survey", loss_rate=0.2).observed_table
+    shuffled = frame.sample(frac=1, random_state=0)
+    searched = ["spouse_age", "weekly_hours", "commute"]
+    assert rules_of(frame, searched) == rules_of(shuffled, searched)
+
+
+def test_one_gate_opens_a_block_of_columns(people):
+    asked = people["work"] == "own firm"
+    frame = people[["age", "sex", "work"]].assign(
+        **{f"firm {k}": people["weight"].where(asked) for k in range(3)}
+    )
+    found = rules_of(frame, ["work", "firm 0", "firm 1", "firm 2"])
+    assert [found[f"firm {k}"].text for k in range(3)] == ['work == "own firm"'] * 3
