@@ -26,10 +26,10 @@ demo: $(STAMP)  ## impute a small survey and show what happened
 	$(BIN)/diffjoint demo
 
 test: $(STAMP)  ## run all tests, doctests included
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto  # a process for each core
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --dist worksteal  # a process for each core
 
 test-fast: $(STAMP)  ## run the tests that take less than a second each, for use while editing
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto -m "not slow"
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --dist worksteal -m "not slow"
 
 lint: $(STAMP)  ## check style and types
 	$(BIN)/ruff check .

@@ -215,7 +215,7 @@ def main(arguments: list[str] | None = None) -> None:
         warnings.simplefilter("ignore")  # what a table makes the imputer doubt is no news here
         print(json.dumps(fit_once(*json.loads(options.job))))
         return
-    rows, columns = (200, (12, 40)) if options.quick else (N_ROWS, COLUMNS)
+    rows, columns = (200, (8, 16)) if options.quick else (N_ROWS, COLUMNS)
     wanted = [(rows, n, search, options.threads) for n in columns for search in (NAMED, AUTO)]
     measure_missing(wanted, KEYS, options.results, measure)
     results = read_kept(options.results, KEYS)

@@ -406,17 +406,26 @@ def run_here(kind, name, job, folder):
     return speed.in_this_process(kind, job)
 
 
-def test_time_is_measured_against_columns(tmp_path):
+@pytest.mark.filterwarnings("ignore::diffjoint.errors.DataWarning")
+def test_time_is_measured_against_columns(tmp_path, monkeypatch):
+    monkeypatch.setattr(columns, "measure", lambda *job: [columns.fit_once(*job)])
     where = ["--results", str(tmp_path / "columns.csv"), "--picture", str(tmp_path / "columns.svg")]
     columns.main(["--quick", "--threads", "1", *where])
     found = pd.read_csv(tmp_path / "columns.csv")
-    assert found["columns"].tolist() == [12, 12, 40, 40]
+    assert found["columns"].tolist() == [8, 8, 16, 16]
     assert (found["right_calls"] > 90).all()
     assert (tmp_path / "columns.svg").exists()
 
 
+def test_a_number_of_columns_is_measured_in_a_process_of_its_own(capsys):
+    (line,) = columns.measure(200, 8, columns.NAMED, 1)
+    assert line["columns_found"] == 4
+    assert 0 < line["seconds"] < line["processor_seconds"] + 60
+    assert "8 columns, named: " in capsys.readouterr().err
+
+
 def test_memory_is_measured_in_a_process_of_its_own(tmp_path):
-    memory.main(["--quick", "--results", str(tmp_path / "memory.csv")])
+    memory.main(["--quick", "--rows", "600", "--results", str(tmp_path / "memory.csv")])
     found = pd.read_csv(tmp_path / "memory.csv")
     assert found["limit"].isna().tolist() == [True, False]
     assert (found["peak_mb"] > found["bare_mb"]).all()
