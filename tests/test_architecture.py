@@ -10,9 +10,9 @@ SOURCE = Path(__file__).parents[1] / "src" / "diffjoint"
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 FLOORS = [
     {"errors", "_types", "_choices"},
-    {"_checks"},
+    {"_checks", "_placing"},
     {"settings", "_memory", "_atomic", "_progress", "trees"},
-    {"table", "simulate"},
+    {"table", "simulate", "_bundles"},
     {"state", "metrics"},
     {"knowledge", "evidence"},
     {"io", "_effort", "skip_rules"},

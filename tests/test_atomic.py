@@ -7,7 +7,8 @@ import pytest
 from safetensors.numpy import save_file
 
 from diffjoint import load
-from diffjoint._atomic import check_writable, read_bundle, write_bundle, write_whole
+from diffjoint._atomic import check_writable, write_whole
+from diffjoint._bundles import read_bundle, write_bundle
 from diffjoint.errors import FileError, InputError, ModelFileError
 from tests.conftest import FEW_CELLS, TINY, TINY_INPAINT, new_imputer
 

@@ -1,7 +1,7 @@
 """Outputs reach what they are written to: files, links, pipes, devices, and several together."""
 
+import json
 import os
-import signal
 import stat
 import subprocess
 import sys
@@ -10,21 +10,22 @@ from pathlib import Path
 
 import pytest
 
-from diffjoint._atomic import check_writable, staged_outputs, write_whole
+from diffjoint._atomic import check_writable, staged_outputs, when_in_place, write_whole
+from diffjoint._placing import tidy
 from diffjoint.errors import FileError
 from diffjoint.io.files import read_file, write_file
 
-WRITES_TWO = """
+WRITES_THREE = """
 import os, signal, sys
 from diffjoint import _atomic
-put, n_put = _atomic._put, 0
-def killed(*args):
-    global n_put
-    n_put += 1
-    if n_put > int(sys.argv[1]):
-        os.kill(os.getpid(), signal.SIGKILL)
-    put(*args)
-_atomic._put = killed
+def killed(event, args):
+    global n_steps
+    if event in ("os.rename", "os.link", "os.remove", "open"):
+        n_steps += 1
+        if n_steps > int(sys.argv[1]):
+            os.kill(os.getpid(), signal.SIGKILL)
+n_steps = 0
+sys.addaudithook(killed)
 with _atomic.staged_outputs():
     for name in "abc":
         _atomic.write_whole(name, lambda file: file.write(b"new"))
@@ -169,22 +170,87 @@ def test_what_must_be_there_at_once_is(tmp_path):
         assert (tmp_path / "a").read_bytes() == b"new"
 
 
-@pytest.mark.parametrize("n_put", [0, 1, 2])
-def test_a_kill_between_renames_is_cleaned_up_by_the_next_run(tmp_path, n_put):
-    for name in "abc":
-        (tmp_path / name).write_text("old")
+def run_three(folder, n_steps, check=True):
+    """Write three files, and be killed at a step unless it is beyond the last."""
+    command = [sys.executable, "-c", WRITES_THREE, str(n_steps)]
+    return subprocess.run(command, cwd=folder, check=check).returncode
+
+
+def contents(folder):
+    return [(folder / name).read_text() for name in "abc" if (folder / name).exists()]
+
+
+@pytest.mark.parametrize("old", [["old"] * 3, []], ids=["replaced", "new"])
+def test_a_kill_at_any_step_leaves_all_old_or_all_new(tmp_path, old):
+    """As the next run finds them, before it writes anything itself."""
     (tmp_path / ".diffjoint-other-0.tmp").write_text("of another")
     (tmp_path / ".a.tmp").write_text("of somebody")
-    killed = subprocess.run(
-        [sys.executable, "-c", WRITES_TWO, str(n_put)], cwd=tmp_path, check=False
-    )
-    assert killed.returncode == -signal.SIGKILL
-    states = [(tmp_path / name).read_text() for name in "abc"]
-    assert states == ["new"] * n_put + ["old"] * (3 - n_put)
-    assert len(names(tmp_path)) == 5 + 3 - n_put
-    subprocess.run([sys.executable, "-c", WRITES_TWO, "9"], cwd=tmp_path, check=True)
-    assert names(tmp_path) == [".a.tmp", ".diffjoint-other-0.tmp", "a", "b", "c"]
-    assert [(tmp_path / name).read_text() for name in "abc"] == ["new"] * 3
+    states = set()
+    for n_steps in range(0, 60, 4):
+        for name in "abc":
+            (tmp_path / name).unlink(missing_ok=True)
+        for name, text in zip("abc", old, strict=False):
+            (tmp_path / name).write_text(text)
+        code = run_three(tmp_path, n_steps, check=False)
+        tidy(tmp_path / "a")
+        assert contents(tmp_path) in (old, ["new"] * 3)
+        states.add((code, *contents(tmp_path)))
+        for name in "bc":
+            tidy(tmp_path / name)
+        there = {".a.tmp", ".diffjoint-other-0.tmp", *("abc" if contents(tmp_path) else "")}
+        assert set(names(tmp_path)) == there
+    assert len(states) >= 2
+
+
+def test_what_was_written_after_a_kill_is_left_alone(tmp_path):
+    for name in "abc":
+        (tmp_path / name).write_text("old")
+    for n_steps in range(60):
+        if run_three(tmp_path, n_steps, check=False) == 0 or contents(tmp_path)[0] == "new":
+            break
+    (tmp_path / "a").write_text("mine")
+    tidy(tmp_path / "a")
+    assert contents(tmp_path) == ["mine", "old", "old"]
+
+
+def test_an_output_that_cannot_be_put_in_place_puts_all_back(tmp_path):
+    (tmp_path / "a").write_text("old")
+
+    def write_both():
+        with staged_outputs():
+            for name in "abc":
+                write(tmp_path / name)
+            (tmp_path / "c").mkdir()
+
+    with pytest.raises(FileError, match="Cannot write .*c: "):
+        write_both()
+    assert names(tmp_path) == ["a", "c"]
+    assert (tmp_path / "a").read_text() == "old"
+
+
+def test_journals_of_others_do_nothing(tmp_path):
+    """A folder from a stranger can hold anything under these names."""
+    mine = tmp_path / "mine"
+    mine.write_text("mine")
+    entry = {"target": str(mine), "was_there": False, "new": [1, 4, 0]}
+    for i, text in enumerate([f"[{json.dumps(entry)}]", "[[[", "[" * 100_000, "{}", "[1]", ""]):
+        for state in ("begun", "done"):
+            (tmp_path / f".diffjoint-0000000{i}.{state}").write_text(text)
+    (tmp_path / ".diffjoint-0000000f.begun").symlink_to("mine")
+    tidy(tmp_path / "new")
+    assert names(tmp_path) == [".diffjoint-0000000f.begun", "mine"]
+    assert mine.read_text() == "mine"
+
+
+def test_what_is_said_waits_until_all_is_in_place(tmp_path):
+    said = []
+    with staged_outputs(), staged_outputs():
+        write(tmp_path / "a")
+        when_in_place(lambda: said.append((tmp_path / "a").exists()))
+        assert said == []
+    assert said == [True]
+    when_in_place(lambda: said.append("now"))
+    assert said == [True, "now"]
 
 
 def test_a_file_that_is_being_written_is_not_left_over(tmp_path):

@@ -90,3 +90,24 @@ def test_the_input_is_replaced_if_that_is_asked_for(tmp_path):
     assert end.value.code == 0
     assert n_missing > 0
     assert not pd.read_csv(source).isna().any(axis=None)
+
+
+def test_a_link_to_itself_is_told_in_a_sentence(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("self.csv").symlink_to("self.csv")
+    household_survey(40).observed_table.to_csv("in.csv", index=False)
+    for source, out, said in (("self.csv", "o.csv", "read"), ("in.csv", "self.csv", "write")):
+        with pytest.raises(SystemExit) as end:
+            main(["impute", source, out, "-m", "commute", "-q", *SETTINGS])
+        assert end.value.code == 1
+        assert f"Cannot {said} self.csv" in capsys.readouterr().err
+
+
+def test_closed_standard_streams_are_told_before_any_work(files, monkeypatch, capsys):
+    monkeypatch.setattr("sys.stdout", None)
+    for source, out in (("in.csv", "-"), ("-", "out.csv")):
+        monkeypatch.setattr("sys.stdin", None)
+        with pytest.raises(SystemExit) as end:
+            main(["impute", source, out, "-m", "commute", "-q"])
+        assert end.value.code == 1
+        assert "it is closed. Name a file instead of -." in capsys.readouterr().err

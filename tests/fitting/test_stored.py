@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from diffjoint import load
-from diffjoint._atomic import read_bundle, write_bundle
+from diffjoint._bundles import read_bundle, write_bundle
 from diffjoint.errors import DiffJointError, ModelFileError
 from tests.conftest import TINY, TINY_INPAINT, new_imputer
 

@@ -6,7 +6,7 @@ it has none yet: then the draws themselves decide, as in the paper.
 
 from collections.abc import Callable, Mapping
 
-from diffjoint._atomic import Arrays
+from diffjoint._bundles import Arrays
 from diffjoint._progress import Progress
 from diffjoint.detectors.belief import Belief
 from diffjoint.detectors.evidence import EvidenceBelief, learn_evidence

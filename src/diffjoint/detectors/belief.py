@@ -5,7 +5,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from diffjoint._atomic import Arrays
+from diffjoint._bundles import Arrays
 from diffjoint._progress import Progress
 from diffjoint._types import Mask, Values
 from diffjoint.evidence import CellReasons

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from diffjoint._atomic import DENOISER, Arrays, check_writable, read_bundle, write_bundle
+from diffjoint._atomic import check_writable
+from diffjoint._bundles import DENOISER, Arrays, read_bundle, write_bundle
 from diffjoint._types import Values
 from diffjoint.diffusion.aggregate import Aggregated
 from diffjoint.diffusion.algorithm1 import Pass

@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from diffjoint._atomic import Arrays
+from diffjoint._bundles import Arrays
 from diffjoint._effort import evidence_units, in_turn_units
 from diffjoint._progress import Progress, ScaledProgress
 from diffjoint._types import Values

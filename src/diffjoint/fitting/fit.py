@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from diffjoint._atomic import Arrays
+from diffjoint._bundles import Arrays
 from diffjoint._effort import evidence_units, fit_units, value_units
 from diffjoint._progress import Progress, ScaledProgress
 from diffjoint.detectors import DETECTORS, Belief

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from diffjoint._atomic import DENOISER, Arrays
+from diffjoint._bundles import DENOISER, Arrays
 from diffjoint._effort import sampling_units
 from diffjoint._progress import Progress
 from diffjoint._types import Values

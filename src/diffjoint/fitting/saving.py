@@ -5,7 +5,7 @@ from collections.abc import Hashable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from diffjoint._atomic import Arrays, read_bundle, write_bundle
+from diffjoint._bundles import Arrays, read_bundle, write_bundle
 from diffjoint.fitting.model import Model, check_device, model_from
 from diffjoint.fitting.params import label_from, params_from, plain_params
 from diffjoint.fitting.stored import check_stored, laid_out_otherwise

@@ -14,7 +14,7 @@ from diffjoint.knowledge.labels import Labels
 from diffjoint.knowledge.reason_codes import columns_searched_by_codes
 from diffjoint.settings import Settings
 from diffjoint.state import JointSpace
-from diffjoint.table import Schema, Table
+from diffjoint.table import Schema, Table, how_to_model, why_passed_through
 
 
 @dataclass(frozen=True)
@@ -84,8 +84,9 @@ def settled_columns(
         if not schema.columns[position].is_modelled:
             raise InputError(
                 f"'{table.names[position]}' has codes that mean 'meaningful', but is passed "
-                f"through unmodelled (an id or free text). Set its kind in "
-                f"{option('column_kinds')}.",
+                f"through unmodelled ({why_passed_through(table.column(position))}). Leave it out "
+                f"of {option('reason_codes')}, or "
+                f"{how_to_model(table.column(position), table.labels[position])}.",
                 parameter="reason_codes",
             )
     return positions
@@ -123,10 +124,10 @@ def _mm_position(table: Table, schema: Schema, label: Hashable) -> int:
     position = table.require(label, "mm_columns")
     names = f"{option('mm_columns')} names {label!r}"
     if not schema.columns[position].is_modelled:
-        kind = option("column_kinds", {label: "categorical"})
+        column = table.column(position)
         raise InputError(
-            f"{names}, which is passed through unmodelled (an id or free text). Drop it from "
-            f"{option('mm_columns')}, or set {kind}.",
+            f"{names}, which is passed through unmodelled ({why_passed_through(column)}). Drop it "
+            f"from {option('mm_columns')}, or {how_to_model(column, label)}.",
             parameter="mm_columns",
         )
     if not table.missing(position).any():

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from diffjoint._atomic import DENOISER, Arrays
+from diffjoint._bundles import DENOISER, Arrays
 from diffjoint.errors import ModelFileError
 from diffjoint.evidence.packing import check_packed
 from diffjoint.fitting.model import BELIEF, EXPECTATION, arrays_of

@@ -115,6 +115,8 @@ def read_file(
     codes = reason_codes or {}
     how = (encoding, frozenset(na_values), schema, codes)
     if path == STANDARD_STREAM:
+        if sys.stdin is None:
+            raise FileError("Cannot read standard input: it is closed. Name a file instead of -.")
         return TableFile(None, read_text("standard input", sys.stdin.buffer.read(), ",", *how))
     ending = check_ending(path)
     try:
@@ -307,7 +309,14 @@ def _index_columns(table: pa.Table) -> tuple[str, ...]:
     return tuple(name for name in index if name in table.column_names)
 
 
+def check_standard_output() -> None:
+    """Raise if standard output is closed, so that nothing can be written to it."""
+    if sys.stdout is None:
+        raise FileError("Cannot write to standard output: it is closed. Name a file instead of -.")
+
+
 def _write_out(content: BinaryIO) -> None:
+    check_standard_output()
     try:
         shutil.copyfileobj(content, sys.stdout.buffer)
         sys.stdout.buffer.flush()

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from diffjoint._types import Mask, Values
 from diffjoint.errors import InputError, option
-from diffjoint.table import Column, Schema, Table
+from diffjoint.table import Column, Schema, Table, how_to_model, why_passed_through
 
 Answers = NDArray[np.int8]
 """One answer per row. ``and`` is the minimum of two answers, ``or`` their maximum."""
@@ -67,10 +67,10 @@ def modelled_position(
     """Return the position of a column among the modelled ones; raise if it is not modelled."""
     position = table.require(label, parameter)
     if not schema.columns[position].is_modelled:
+        column = table.column(position)
         raise InputError(
-            f"{where or option(parameter)} names {label!r}, which is passed through unmodelled (an "
-            "id or free text). Leave it out, or set "
-            f"{option('column_kinds', {label: 'categorical'})}.",
+            f"{where or option(parameter)} names {label!r}, which is passed through unmodelled "
+            f"({why_passed_through(column)}). Leave it out, or {how_to_model(column, label)}.",
             parameter=parameter,
         )
     return int(schema.modelled_positions.tolist().index(position))

@@ -24,6 +24,7 @@ from diffjoint.table.frame import (
     with_new_types,
     without_cells,
 )
+from diffjoint.table.pass_through import how_to_model, why_passed_through
 from diffjoint.table.schema import MAX_EXACT_INTEGER, Column, Kind, Schema
 from diffjoint.table.text import is_number_text
 
@@ -101,10 +102,11 @@ def codes_by_column(
         if isinstance(own, Mapping):
             position = table.require(label, "reason_codes")
             if schema is not None and not schema.columns[position].is_modelled:
+                column = table.column(position)
                 raise InputError(
                     f"{option('reason_codes')} names {label!r}, which is passed through unmodelled "
-                    "(an id or free text). Leave it out, or set "
-                    f"{option('column_kinds', {label: 'categorical'})}.",
+                    f"({why_passed_through(column)}). Leave it out, or "
+                    f"{how_to_model(column, label)}.",
                     parameter="reason_codes",
                 )
             _check_codes(own, f"{option('reason_codes')}[{label!r}]")

@@ -11,7 +11,7 @@ from diffjoint.errors import InputError, option
 from diffjoint.knowledge.conditions import FALSE, TRUE, UNDECIDED, UNSEEN_LEVEL, Answers, Rule
 from diffjoint.knowledge.labels import Labels
 from diffjoint.state import JointSpace, JointState
-from diffjoint.table import NOT_TICKED, Schema, Table
+from diffjoint.table import NOT_TICKED, Schema, Table, how_to_model, why_passed_through
 
 Rows = NDArray[np.intp]
 
@@ -219,12 +219,13 @@ def check_labels(
                 f"to {option('mm_columns')} and fit, or leave those cells out.",
                 parameter="known_meaningful",
             )
-    for position in np.flatnonzero((labels.lost & ~coded.lost).any(axis=0)):
-        if position not in modelled:
+    for lost in np.flatnonzero((labels.lost & ~coded.lost).any(axis=0)).tolist():
+        if lost not in modelled:
+            column = table.column(lost)
             raise InputError(
-                f"{option('known_lost')} has cells of '{table.names[position]}', which is passed "
-                "through unmodelled (an id or free text) and cannot be filled. Leave those cells "
-                f"out, or set the column's kind in {option('column_kinds')}.",
+                f"{option('known_lost')} has cells of '{table.names[lost]}', which is passed "
+                f"through unmodelled ({why_passed_through(column)}) and cannot be filled. Leave "
+                f"those cells out, or {how_to_model(column, table.labels[lost])}.",
                 parameter="known_lost",
             )
 

@@ -27,9 +27,11 @@ from diffjoint.table.frame import (
 from diffjoint.table.pass_through import (
     check_observed,
     check_unticked,
+    how_to_model,
     pass_through_doubts,
     scarce_columns,
     unjudged_doubts,
+    why_passed_through,
 )
 from diffjoint.table.ranks import from_scores, to_scores
 from diffjoint.table.schema import (
@@ -70,6 +72,7 @@ __all__ = [
     "from_dummies",
     "from_scores",
     "from_standard_units",
+    "how_to_model",
     "infer_kind",
     "infer_schema",
     "is_date",
@@ -87,6 +90,7 @@ __all__ = [
     "to_scores",
     "to_standard_units",
     "unjudged_doubts",
+    "why_passed_through",
     "with_bounds",
     "with_cells",
     "with_microseconds",

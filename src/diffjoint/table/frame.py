@@ -3,7 +3,7 @@
 import difflib
 import json
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from numbers import Real
 from typing import Any
@@ -42,11 +42,15 @@ class Table:
         The column labels of the user's table; positions for an array.
     array_dtype : numpy.dtype or None
         The dtype of the user's array; None if the table is a data frame.
+    narrowed : dict
+        Dtypes that columns of the user's data frame have, where ``frame`` holds them in a more
+        usable one; by name.
     """
 
     frame: nw.DataFrame[Any]
     columns: pd.Index
     array_dtype: np.dtype[Any] | None = None
+    narrowed: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def is_array(self) -> bool:
@@ -137,6 +141,10 @@ class Table:
         native = frame.to_native()
         if self.is_array:
             return native.to_numpy().astype(self.array_dtype, copy=False)
+        if self.narrowed:
+            held = self.frame.to_native().dtypes
+            same = {n: own for n, own in self.narrowed.items() if native[n].dtype == held[n]}
+            native = native.astype(same)
         return _relabelled(native, self.columns) if isinstance(native, pd.DataFrame) else native
 
 
@@ -153,8 +161,10 @@ def open_table(X: Any) -> Table:
     if isinstance(X, pd.DataFrame):
         names = [str(label) for label in X.columns]
         _check_distinct(names)
-        named = _in_usable_types(X.set_axis(names, axis=1))
-        return Table(nw.from_native(named, eager_only=True), X.columns)
+        named = X.set_axis(names, axis=1)
+        usable = _usable_types(named)
+        frame = nw.from_native(named.astype(usable) if usable else named, eager_only=True)
+        return Table(frame, X.columns, narrowed={name: named[name].dtype for name in usable})
     if isinstance(X, pa.Table):
         _check_distinct(X.column_names)
     if is_into_dataframe(X):
@@ -188,16 +198,15 @@ def _open_array(array: NDArray[Any]) -> Table:
     return Table(frame, pd.RangeIndex(array.shape[1]), array.dtype)
 
 
-def _in_usable_types(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a frame of usable numbers: in this machine's byte order, no Arrow float16."""
-    swapped: dict[Any, Any] = {
+def _usable_types(frame: pd.DataFrame) -> dict[str, Any]:
+    """Return usable dtypes for columns in another byte order than this machine's, and of halves."""
+    usable: dict[Any, Any] = {
         name: dtype.newbyteorder("=")
         for name, dtype in frame.dtypes.items()
         if isinstance(dtype, np.dtype) and not dtype.isnative
     }
     half, single = pd.ArrowDtype(pa.float16()), pd.ArrowDtype(pa.float32())
-    swapped |= {name: single for name, dtype in frame.dtypes.items() if dtype == half}
-    return frame.astype(swapped) if swapped else frame
+    return usable | {name: single for name, dtype in frame.dtypes.items() if dtype == half}
 
 
 def missing_cells(series: nw.Series[Any]) -> NDArray[np.bool_]:

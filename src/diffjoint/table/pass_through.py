@@ -204,6 +204,29 @@ def _on_dates(series: nw.Series[Any], label: Hashable) -> Iterator[str]:
     )
 
 
+def why_passed_through(series: nw.Series[Any]) -> str:
+    """Say in a few words why a column is not modelled.
+
+    Examples
+    --------
+    >>> frame = nw.from_native(pd.DataFrame({"a": ["x", "y"], "b": [1 + 2j, None]}))
+    >>> why_passed_through(frame["a"]), why_passed_through(frame["b"])
+    ('an id or free text', 'dtype complex128 cannot be filled')
+    """
+    return (
+        "an id or free text"
+        if _is_readable(series)
+        else f"dtype {_dtype_of(series)} cannot be filled"
+    )
+
+
+def how_to_model(series: nw.Series[Any], label: Hashable) -> str:
+    """Say what to do to have a column modelled that is passed through."""
+    if _is_readable(series):
+        return f"set {option('column_kinds', {label: 'categorical'})}"
+    return "convert it to numbers or text first"
+
+
 def _is_readable(series: nw.Series[Any]) -> bool:
     """Return whether a column is of numbers, text or truth values."""
     dtype = series.dtype

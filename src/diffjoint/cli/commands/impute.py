@@ -34,6 +34,7 @@ def impute(
     parsing.check_method(method)
     if outputs.self_check:
         parsing.check_checkable(method)
+    from diffjoint._atomic import staged_outputs
     from diffjoint.cli.run import completing, learning, writing
     from diffjoint.cli.run.clashes import check_outputs
     from diffjoint.cli.run.reading import bound, decided, goes_in_blocks, read
@@ -60,6 +61,8 @@ def impute(
         completing.complete_blocks(imputer, file, out, outputs, running.quiet)
         return
     result = imputer.impute()
-    if model_out is not None:
-        writing.save_model(imputer, model_out, draws=False, quiet=running.quiet)
-    completing.write_all(imputer, source, file, out, result, outputs, cells, running.quiet)
+    with staged_outputs():
+        if model_out is not None:
+            writing.save_model(imputer, model_out, draws=False, quiet=running.quiet)
+        completing.write_all(imputer, source, file, out, result, outputs, cells, running.quiet)
+    completing.check_unreported(imputer, file, result, outputs, cells)

@@ -20,6 +20,7 @@ def transform(
     unseen: UnseenLater = None,
 ) -> None:
     """Complete a table with a model that fit saved."""
+    from diffjoint._atomic import staged_outputs
     from diffjoint.cli.run import completing, learning
     from diffjoint.cli.run.clashes import check_outputs
     from diffjoint.cli.run.reading import check_bound, decided, goes_in_blocks, read
@@ -36,4 +37,6 @@ def transform(
         return
     cells = decided(decisions, file)
     result = imputer.impute(file.table, **cells)
-    completing.write_all(imputer, source, file, out, result, outputs, cells, running.quiet)
+    with staged_outputs():
+        completing.write_all(imputer, source, file, out, result, outputs, cells, running.quiet)
+    completing.check_unreported(imputer, file, result, outputs, cells)

@@ -1,12 +1,13 @@
 """Refuse outputs that would take the place of each other, of what is read, or cannot be written."""
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
 from diffjoint._atomic import check_writable
 from diffjoint.cli.options.files import Outputs
 from diffjoint.errors import InputError
-from diffjoint.io.files import STANDARD_STREAM, check_ending
+from diffjoint.io.files import STANDARD_STREAM, check_ending, check_standard_output
 
 Named = Mapping[str, str | Path | None]
 """Paths by the argument or option that names them; None where it is not given."""
@@ -36,6 +37,8 @@ def check_outputs(
     others: Named = {"--model-out": main.get("--model-out"), "--report": outputs.report}
     written = {option: path for option, path in {**tables, **others}.items() if path is not None}
     _check_distinct(written)
+    if STANDARD_STREAM in written.values():
+        check_standard_output()
     named = _files(written)
     _check_spared(named, _files({"MODEL": model}), None)
     if not outputs.force:
@@ -95,4 +98,4 @@ def _is_same(one: str | Path, other: str | Path) -> bool:
             return True
     except OSError:
         pass
-    return Path(one).resolve() == Path(other).resolve()
+    return os.path.realpath(one) == os.path.realpath(other)

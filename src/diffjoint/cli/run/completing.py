@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from typing import Any
 
+from diffjoint._atomic import staged_outputs, when_in_place
 from diffjoint.cli.options.files import Outputs
 from diffjoint.cli.run.showing import COUNTED, say_counts
 from diffjoint.cli.run.writing import check_itself, write_report, write_review
@@ -21,7 +22,7 @@ def complete_blocks(
     if file.text is None:
         raise TypeError("blocks are read from text files")
     text, counts = file.text, Counter[str]()
-    with ExitStack() as files:
+    with staged_outputs(), ExitStack() as files:
         writer = files.enter_context(text_writer(out, file))
         beside = {
             part: files.enter_context(text_writer(path))
@@ -37,6 +38,18 @@ def complete_blocks(
     say_counts(counts, out, None, quiet)
 
 
+def check_unreported(
+    imputer: SelectiveImputer,
+    file: TableFile,
+    result: Imputation,
+    outputs: Outputs,
+    cells: Mapping[str, Any],
+) -> None:
+    """Check a table by itself if that is asked for without a report: nothing waits for it."""
+    if outputs.self_check and outputs.report is None:
+        check_itself(imputer, file, result, cells, quiet=False)
+
+
 def write_all(
     imputer: SelectiveImputer,
     source: str,
@@ -47,15 +60,18 @@ def write_all(
     cells: Mapping[str, Any],
     quiet: bool,
 ) -> None:
-    """Write a completed table and everything beside it; say how many cells became what."""
+    """Write a completed table and everything beside it; say how many cells became what.
+
+    What a report is to say of trust is checked before; see :func:`check_unreported`.
+    """
     write_review(imputer, result, file, outputs, cells)
     write_file(out, result.table, file)
     for part, path in outputs.sides.items():
         if path is not None:
             write_file(path, getattr(result, part))
     counts = {name: getattr(result, name) for name in COUNTED}
-    say_counts(counts, out, outputs.review, quiet)
-    check = None
-    if outputs.self_check:
-        check = check_itself(imputer, file, result, cells, quiet and outputs.report is not None)
+    when_in_place(lambda: say_counts(counts, out, outputs.review, quiet))
+    if outputs.report is None:
+        return
+    check = check_itself(imputer, file, result, cells, quiet) if outputs.self_check else None
     write_report(imputer, source, file, outputs.report, result, check, cells, quiet)

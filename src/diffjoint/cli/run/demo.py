@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from diffjoint._atomic import staged_outputs
 from diffjoint._types import Mask
 from diffjoint.imputer import SelectiveImputer
 from diffjoint.io.files import write_file
@@ -25,11 +26,13 @@ def run_demo(folder: Path, *, seed: int, verbose: bool) -> None:
         world.mm_columns, column_kinds=world.column_kinds, verbose=verbose, random_state=0
     )
     result = imputer.fit(survey).impute()
-    folder.mkdir(parents=True, exist_ok=True)
-    write_file(str(folder / "survey.csv"), survey)
-    write_file(str(folder / "survey_completed.csv"), result.table)
     report = folder / "report.html"
-    imputer.report(survey, title="A small household survey").save(report)
+    page = imputer.report(survey, title="A small household survey")
+    folder.mkdir(parents=True, exist_ok=True)
+    with staged_outputs():
+        write_file(str(folder / "survey.csv"), survey)
+        write_file(str(folder / "survey_completed.csv"), result.table)
+        page.save(report)
 
     console = Console(soft_wrap=True, highlight=False)
     missing, kept = survey.isna().to_numpy(), result.meaningful.to_numpy()

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+from diffjoint._placing import tidy
 from diffjoint.cli.console import by_options, say
 from diffjoint.cli.options.learning import Filled, Known, Method, Searched
 from diffjoint.cli.options.running import Running
@@ -98,6 +99,7 @@ def loaded(
     model: Path, unseen: str | None, running: Running, *, self_check: bool
 ) -> SelectiveImputer:
     """Return a saved imputer, set to run as asked."""
+    tidy(model)
     imputer = load(model, device=running.device)
     if self_check and not imputer.settings_.is_amortised:
         raise InputError(

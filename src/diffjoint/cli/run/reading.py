@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from diffjoint._memory import check_room, rows_within
+from diffjoint._placing import tidy
 from diffjoint.cli.console import say
 from diffjoint.cli.options.files import Outputs, Reading
 from diffjoint.cli.options.running import Running
@@ -21,7 +22,11 @@ def read(
     schema: Schema | None = None,
     reason_codes: Mapping[Any, Any] | None = None,
 ) -> TableFile:
-    """Read a table, with the tokens for a missing cell that were named."""
+    """Read a table, with the tokens for a missing cell that were named.
+
+    If a run that wrote it was killed half-way, it is put back as it was first.
+    """
+    tidy(source)
     return read_file(source, tokens_of(reading), reading.encoding, schema, reason_codes)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 
+from diffjoint._atomic import when_in_place
 from diffjoint.cli.console import by_options, say
 from diffjoint.cli.options.files import Outputs
 from diffjoint.imputer import SelectiveImputer
@@ -20,26 +21,26 @@ def save_model(imputer: SelectiveImputer, path: Path, *, draws: bool, quiet: boo
     imputer.save(path, draws=draws)
     draws_too = draws or not imputer.settings_.is_amortised
     more = ", and draw them." if draws_too else "; fit --draws saves one that can draw them, too."
-    say(f"Saved the model to {path}. It can complete, explain and review tables{more}", quiet)
+    said = f"Saved the model to {path}. It can complete, explain and review tables{more}"
+    when_in_place(lambda: say(said, quiet))
 
 
 def write_report(
     imputer: SelectiveImputer,
     source: str,
     file: TableFile,
-    path: Path | None,
+    path: Path,
     result: Imputation,
     check: SelfCheck | None,
     cells: Mapping[str, Any],
     quiet: bool,
 ) -> None:
     """Write the report, from what was inferred and checked already."""
-    if path is None:
-        return
     title = "Standard input" if source == STANDARD_STREAM else Path(source).name
     checked = False if check is None else check
     imputer.report(file.table, result, title=title, self_check=checked, **cells).save(path)
-    say(f"Wrote the report to {path}: open it in a browser.", quiet)
+    said = f"Wrote the report to {path}: open it in a browser."
+    when_in_place(lambda: say(said, quiet))
 
 
 def check_itself(
