@@ -1,6 +1,5 @@
 import copy
 import re
-import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +10,9 @@ import torch
 from sklearn.exceptions import NotFittedError
 from threadpoolctl import threadpool_info, threadpool_limits
 
+from diffjoint import SelectiveImputer
 from diffjoint.errors import DataWarning, InputError, TrainingError
+from diffjoint.simulate import household_survey
 from tests.conftest import FEW_CELLS, TINY, TINY_INPAINT, new_imputer
 
 MM = ["age", "town"]
@@ -454,12 +455,21 @@ def test_an_indicator_that_would_overwrite_a_column(survey):
         imputer(mm_output="indicator").fit(table)
 
 
-def test_no_mm_columns_is_worth_a_warning(survey):
-    with pytest.warns(DataWarning, match="every missing cell is taken for lost"):
-        imputer(mm_columns=None).fit(survey)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        imputer(mm_columns=[]).fit(survey)
+@pytest.mark.slow
+def test_columns_that_are_not_named_are_found():
+    survey = household_survey(700).observed_table
+    found = new_imputer("auto", **TINY, random_state=0).fit(survey)
+    by_default = SelectiveImputer(n_boosters=1, random_state=0).fit(survey)
+    assert by_default.mm_columns_ == found.mm_columns_ == ["spouse_age", "weekly_hours", "commute"]
+    assert by_default.found_.startswith("Columns in which a missing cell may be meaningful: spouse")
+    assert "mm_columns=[] has every missing cell filled in" in by_default.found_
+
+
+@pytest.mark.parametrize("none", [None, []])
+def test_without_searched_columns_every_missing_cell_is_filled(survey, none):
+    fitted = imputer(mm_columns=none).fit(survey)
+    assert fitted.found_ == ""
+    assert not fitted.meaningful_.any()
 
 
 def test_training_that_diverges_is_explained(survey):

@@ -12,6 +12,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from diffjoint._atomic import check_writable
+from diffjoint._checks import AUTO
 from diffjoint._choices import Band, Checkboxes, MMOutput
 from diffjoint.errors import InputError
 from diffjoint.fitting.fit import Learned, fit_passes, fit_values
@@ -49,11 +50,11 @@ class SelectiveImputer(InferenceMixin, TransformerMixin, BaseEstimator):  # type
 
     Parameters
     ----------
-    mm_columns : list of labels or "auto", optional
+    mm_columns : "auto" or list of labels
         Columns in which a missing cell may be meaningful. "auto": those whose missing cells
-        losses alone cannot explain, see ``mm_evidence_``. None: no column, every missing cell is
-        imputed. Columns with a rule, or with a code that means "meaningful", are searched as
-        well.
+        losses alone cannot explain; ``found_`` says which and why. [] or None: no column, every
+        missing cell is imputed. Columns with a rule, or with a code that means "meaningful", are
+        searched as well.
     imputer : scikit-learn imputer, optional
         Another imputer for the values, such as ``IterativeImputer()``: a copy of it is fitted, and
         no diffusion model is trained. Which cells are filled is decided as without it. It sees
@@ -135,6 +136,9 @@ class SelectiveImputer(InferenceMixin, TransformerMixin, BaseEstimator):  # type
         missing ones, are passed through unless an option speaks of them.
     mm_columns_ : list
         The searched columns.
+    found_ : str
+        With ``mm_columns="auto"``, which columns are searched and why, in a few lines to print.
+        Empty otherwise.
     mm_evidence_ : list of dict
         With ``mm_columns="auto"``, what speaks for and against each column, as
         :func:`diffjoint.find_mm_columns` says it; empty otherwise.
@@ -176,7 +180,7 @@ class SelectiveImputer(InferenceMixin, TransformerMixin, BaseEstimator):  # type
 
     def __init__(
         self,
-        mm_columns: Sequence[Hashable] | str | None = None,
+        mm_columns: Sequence[Hashable] | str | None = AUTO,
         *,
         imputer: Any = None,
         preset: str = DEFAULT_PRESET,

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from diffjoint._checks import check
 from diffjoint._progress import Progress
 from diffjoint.errors import InputError, in_python, option, warn_user
-from diffjoint.fitting.auto_columns import not_judged
+from diffjoint.fitting.auto_columns import found_in_words, not_judged
 from diffjoint.fitting.fitted import Fitted
 from diffjoint.fitting.loss_rates import place_loss_rates
 from diffjoint.fitting.options import Options, read_options
@@ -306,6 +306,12 @@ class InferenceMixin:
         belief = self._fitted.model.belief
         doubts = (*self._kept_unjudged, *(belief.doubts if belief else ()))
         return tuple(map(in_python, doubts))
+
+    @property
+    def found_(self) -> str:
+        """Which columns were found to be searched, and why; empty if they were named."""
+        check_is_fitted(self, "mm_evidence_")
+        return in_python(found_in_words(self.mm_evidence_)) if self.mm_evidence_ else ""
 
     @property
     def can_sample_(self) -> bool:

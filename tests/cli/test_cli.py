@@ -230,14 +230,15 @@ def test_kinds_tokens_and_output_of_meaningful_cells(tmp_path):
 
 
 @pytest.mark.slow
-def test_columns_are_found_and_told(tmp_path, capsys):
+def test_columns_that_are_not_named_are_found_and_told(tmp_path, capsys):
     household_survey(700).observed_table.to_csv(tmp_path / "in.csv", index=False)
     paths = tmp_path / "in.csv", tmp_path / "out.csv"
-    assert run("impute", *paths, "-m", "auto", *SETTINGS) == 0
+    assert run("impute", *paths, *SETTINGS) == 0
     shown = capsys.readouterr().err
     assert "may be meaningful: spouse_age, weekly_hours, commute." in shown
-    assert "contexts say more than losses can" in shown
-    assert "losses explain it" in shown
+    assert "spouse_age, weekly_hours, commute: the rest of the row tells which cells" in shown
+    assert "age, married, employed, income: missing as cells are that get lost." in shown
+    assert "--mm-columns names the columns instead; --mm-columns '' has every" in shown
     assert text(tmp_path / "out.csv")["age"].ne("").all()
 
 
@@ -257,7 +258,6 @@ def test_a_column_called_auto_is_named_with_a_comma(survey_file, tmp_path, capsy
             2,
             "--mm-columns names 'spouse', which is not a column of the table",
         ),
-        (["impute", "IN", "OUT"], 2, "Columns with empty cells: age"),
         (["impute", "IN", "OUT", "-m", "age", "--preset", "slow"], 2, "preset must be one of"),
         (
             ["impute", "IN", "OUT", "-m", "age", "--set", "draws=3"],
@@ -597,7 +597,7 @@ def coded_file(tmp_path):
 
 KNOWN = [
     "--rule", 'weekly_hours: employed == "yes"', "--rule", '`commute`: employed == "yes"',
-    "--code", "refused=lost", "--code", "spouse_age: -1=meaningful",
+    "--code", "refused=lost", "--code", "spouse_age: -1=meaningful", "-m", "",
 ]  # fmt: skip
 
 
@@ -704,7 +704,7 @@ def test_a_self_check_that_cannot_be_made_is_refused_before_the_work(options, tm
     [
         (["survey.csv"], "Start with: diffjoint inspect survey.csv"),
         (["my file.csv"], "Start with: diffjoint inspect 'my file.csv'"),
-        (["report", "survey.csv"], "-m auto --report FILE"),
+        (["report", "survey.csv"], "completed.csv --report FILE"),
         (["imput", "a.csv"], "No such command 'imput'. Did you mean impute?"),
         (["inspect", "a.xlsx"], "Save the sheet as CSV"),
     ],

@@ -42,7 +42,7 @@ app = typer.Typer(
     epilog=(
         "Start with: [bold]diffjoint inspect survey.csv[/bold]\n\n"
         "It says what to run next, such as: [bold]diffjoint impute survey.csv completed.csv "
-        "--mm-columns spouse_age,commute --report report.html[/bold]"
+        "--report report.html[/bold]"
     ),
     no_args_is_help=True,
     rich_markup_mode="rich",
@@ -75,7 +75,7 @@ def _not_a_command(name: str, commands: list[str]) -> str:
         return f"A command comes before the file. Start with: diffjoint inspect {shlex.quote(name)}"
     if name in ("report", "review", "self-check"):
         return (
-            f"The {name} is an option of impute: diffjoint impute survey.csv completed.csv -m auto "
+            f"The {name} is an option of impute: diffjoint impute survey.csv completed.csv "
             f"--{name}{' FILE' if name != 'self-check' else ''}"
         )
     near = difflib.get_close_matches(name, commands, 1)

@@ -12,6 +12,7 @@ from diffjoint._progress import NoProgress, Progress
 from diffjoint._types import Values
 from diffjoint.errors import option
 from diffjoint.evidence import TOO_FEW, Candidate, find_candidates
+from diffjoint.evidence.candidates import CONTEXTS, LEVEL, LOSSES, TOGETHER
 from diffjoint.state import row_keys
 from diffjoint.table import (
     UNTICKED,
@@ -22,9 +23,30 @@ from diffjoint.table import (
     open_table,
 )
 
-__all__ = ["AUTO", "CHECKBOX", "TOO_FEW", "find_mm_columns", "not_judged", "search", "search_coded"]
+__all__ = [
+    "AUTO",
+    "CHECKBOX",
+    "TOO_FEW",
+    "find_mm_columns",
+    "found_in_words",
+    "not_judged",
+    "search",
+    "search_coded",
+]
 
 CHECKBOX = f"a checkbox: empty is {UNTICKED}"
+MATTERS = 0.02
+"""Share of its cells that a column misses at least for a warning that it could not be judged."""
+MOST_NAMED = 8
+"""Columns to name in a line; the others are counted."""
+IN_WORDS = {
+    CONTEXTS: "the rest of the row tells which cells are missing",
+    LEVEL: "missing more often than other columns, and not at random",
+    LOSSES: "missing as cells are that get lost",
+    TOGETHER: "missing together with other cells, as cells are that get lost together",
+    TOO_FEW: "too few to tell",
+}
+"""What is said of a column, by the reason in its evidence."""
 
 
 def find_mm_columns(
@@ -112,11 +134,66 @@ def _record(found: Candidate, table: Table, schema: Schema, position: int) -> di
 
 
 def not_judged(evidence: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
-    """Name the columns that miss too few cells to be judged, if there are any."""
-    few = [found["column"] for found in evidence if found["reason"] == TOO_FEW]
+    """Name the columns that miss too few cells to be judged, and enough for it to matter."""
+    few = [
+        found["column"]
+        for found in evidence
+        if found["reason"] == TOO_FEW and found["missing_rate"] >= MATTERS
+    ]
     if not few:
         return ()
     return (
         f"{option('mm_columns', AUTO)} could not judge {', '.join(map(repr, few))}: {TOO_FEW}. "
         "They are taken for lost there. Name those that may be meaningful.",
     )
+
+
+def found_in_words(evidence: Sequence[Mapping[str, Any]]) -> str:
+    """Say in a few lines which columns are searched and why, and what overrides it.
+
+    Parameters
+    ----------
+    evidence : sequence of mapping
+        What :func:`find_mm_columns` returns; empty if nothing was searched for.
+
+    Examples
+    --------
+    >>> from diffjoint.errors import in_python
+    >>> from diffjoint.simulate import household_survey
+    >>> found = find_mm_columns(household_survey(1000).observed_table)
+    >>> print(in_python(found_in_words(found)))  # doctest: +ELLIPSIS
+    Columns in which a missing cell may be meaningful: spouse_age, weekly_hours, commute.
+      spouse_age, weekly_hours, commute: the rest of the row tells which cells are missing.
+    Missing cells of other columns are filled in.
+      age, ...: missing as cells are that get lost.
+    mm_columns names the columns instead; mm_columns=[] has every missing cell filled in.
+    """
+    named = [str(found["column"]) for found in evidence if found["is_named"]]
+    lines = [
+        f"Columns in which a missing cell may be meaningful: {', '.join(named) or 'none found'}.",
+        *_lines([found for found in evidence if found["is_named"]]),
+    ]
+    others = _lines([found for found in evidence if not found["is_named"]])
+    if others:
+        lines += [
+            f"Missing cells of {'other columns' if named else 'these'} are filled in.",
+            *others,
+        ]
+    lines.append(
+        f"{option('mm_columns')} names the columns instead; {option('mm_columns', [])} has every "
+        "missing cell filled in."
+    )
+    return "\n".join(lines)
+
+
+def _lines(evidence: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return a line for each reason, with the columns that it holds for."""
+    by_reason: dict[str, list[str]] = {}
+    for found in evidence:
+        if found["reason"] in IN_WORDS:
+            by_reason.setdefault(found["reason"], []).append(str(found["column"]))
+    lines = []
+    for reason, names in by_reason.items():
+        more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+        lines.append(f"  {', '.join(names[:MOST_NAMED])}{more}: {IN_WORDS[reason]}.")
+    return lines

@@ -41,24 +41,13 @@ def choose_searched(
     settings: Settings,
     progress: Progress,
 ) -> Searched:
-    """Return the columns named in ``mm_columns``, or find them; warn if nothing is said of them."""
+    """Return the columns named in ``mm_columns``, or find them."""
     if options.were_found:
         evidence = search_coded(values, table, schema, progress) if settings.joint else []
         for doubt in not_judged(evidence):
             warn_user(doubt)
         return Searched([found["column"] for found in evidence if found["is_named"]], evidence)
-    if options.mm_columns is not None:
-        return Searched(list(options.mm_columns), [])
-    if options.rules or options.reason_codes:
-        return Searched([], [])
-    to_fill = schema.modelled_positions[~schema.checkboxes]
-    if options.diffusion.joint is not False and any(table.missing(i).any() for i in to_fill):
-        warn_user(
-            f"{option('mm_columns')} is not given: every missing cell is taken for lost and will "
-            "be imputed. Name the columns in which a missing cell may be meaningful, or pass "
-            f"{option('mm_columns', 'auto')} to have them found, or [] if there are none."
-        )
-    return Searched([], [])
+    return Searched(list(options.mm_columns or []), [])
 
 
 def settled_columns(

@@ -8,8 +8,8 @@ from diffjoint.cli.options.running import Running, Seed
 
 EXAMPLES = (
     "Examples:\n\n"
+    "[bold]diffjoint impute survey.csv completed.csv --report report.html[/bold]\n\n"
     "[bold]diffjoint impute survey.csv completed.csv -m spouse_age,commute[/bold]\n\n"
-    "[bold]diffjoint impute survey.csv completed.csv -m auto --report report.html[/bold]\n\n"
     "[bold]diffjoint impute lab.parquet out.parquet -m tsh --proba-out p.csv[/bold]\n\n"
     "[bold]cat s.csv | diffjoint impute - - -m spouse_age > out.csv[/bold]"
 )

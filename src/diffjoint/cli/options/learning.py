@@ -15,8 +15,8 @@ MMColumns = Annotated[
         "--mm-columns",
         "-m",
         metavar="A,B",
-        help="Columns in which an empty cell may be meaningful; auto to have them found ('auto,' "
-        "for a column of that name); '' for none.",
+        help="Columns in which an empty cell may be meaningful; if not given, they are found. "
+        "auto says so, too ('auto,' names a column of that name); '' for none.",
         rich_help_panel=MEANINGFUL,
     ),
 ]

@@ -12,19 +12,10 @@ from diffjoint.table import open_table
 
 
 def parse_columns(file: TableFile, mm_columns: list[str] | None) -> list[str] | str:
-    """Names given one by one or with commas; a name may itself have a comma."""
+    """Names given one by one or with commas; a name may itself have a comma. None: to be found."""
     table = open_table(file.table)
-    if mm_columns == [AUTO]:
+    if mm_columns is None or mm_columns == [AUTO]:
         return AUTO
-    if mm_columns is None:
-        rates = {name: table.missing(i).mean() for i, name in enumerate(table.names)}
-        listed = ", ".join(f"{name} ({rate:.0%})" for name, rate in rates.items() if rate > 0)
-        raise InputError(
-            "--mm-columns is needed: name the columns in which an empty cell may be meaningful, "
-            "or pass auto to have them found, or '' for none. Columns with empty cells: "
-            f"{listed or 'none'}.",
-            parameter="mm_columns",
-        )
     found = [[text] if text in table.names else text.split(",") for text in mm_columns]
     names = [name if name in table.names else name.strip() for part in found for name in part]
     if AUTO in names and AUTO not in table.names:

@@ -68,11 +68,8 @@ def _params(
     running: Running,
 ) -> dict[str, Any]:
     """Return the options as the imputer's parameters."""
-    mm_columns = searched.mm_columns
-    if mm_columns is None and (known.rules or known.codes):
-        mm_columns = []
     return {
-        "mm_columns": parse_columns(file, mm_columns),
+        "mm_columns": parse_columns(file, searched.mm_columns),
         "loss_rate": parse_loss_rate(file, searched.loss_rate),
         "rules": parse_rules(known.rules),
         "reason_codes": with_codes_of(file, parse_codes(known.codes)),

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from diffjoint.cli.console import console, say
-from diffjoint.fitting.auto_columns import AUTO
+from diffjoint.cli.console import by_options, console, say
+from diffjoint.fitting.auto_columns import AUTO, found_in_words
 from diffjoint.fitting.prepare import Understood
 from diffjoint.imputer import SelectiveImputer
 from diffjoint.io.files import TableFile
@@ -45,23 +45,9 @@ def show_codes(file: TableFile, quiet: bool) -> None:
 
 
 def show_evidence(imputer: SelectiveImputer, quiet: bool) -> None:
-    """With ``auto``: what was found, and why."""
-    if quiet or imputer.mm_columns != AUTO:
-        return
-    shown = RichTable(
-        "column", "empty", "excess", "AUC", "p", "why", box=None, pad_edge=False, highlight=False
-    )
-    for found in imputer.mm_evidence_:
-        if found["missing_rate"] > 0:
-            numbers = (found["missing_rate"], found["excess"], found["auc"], found["p_value"])
-            marks = ("{:.1%}", "{:+.1%}", "{:.2f}", "{:.1g}")
-            cells = [
-                "" if x is None else mark.format(x) for x, mark in zip(numbers, marks, strict=True)
-            ]
-            shown.add_row(Text(str(found["column"])), *cells, found["reason"])
-    console.print(shown)
-    names = ", ".join(map(str, imputer.mm_columns_)) or "none, so that every empty cell is imputed"
-    say(f"Columns in which an empty cell may be meaningful: {names}.", quiet)
+    """Where columns were to be found: which are searched, and why."""
+    if imputer.mm_columns == AUTO:
+        say(by_options(found_in_words(imputer.mm_evidence_)), quiet)
 
 
 def say_counts(counts: Mapping[str, int], out: str, review: str | None, quiet: bool) -> None:
