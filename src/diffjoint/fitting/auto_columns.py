@@ -12,7 +12,7 @@ from diffjoint._progress import NoProgress, Progress
 from diffjoint._types import Values
 from diffjoint.errors import option
 from diffjoint.evidence import TOO_FEW, Candidate, find_candidates
-from diffjoint.evidence.candidates import CONTEXTS, LEVEL, LOSSES, TOGETHER
+from diffjoint.evidence.candidates import CONTEXTS, EXCESS, LOSSES, TOGETHER
 from diffjoint.state import row_keys
 from diffjoint.table import (
     UNTICKED,
@@ -41,7 +41,7 @@ MOST_NAMED = 8
 """Columns to name in a line; the others are counted."""
 IN_WORDS = {
     CONTEXTS: "the rest of the row tells which cells are missing",
-    LEVEL: "missing more often than other columns, and not at random",
+    EXCESS: "missing more often than other columns, and not at random",
     LOSSES: "missing as cells are that get lost",
     TOGETHER: "missing together with other cells, as cells are that get lost together",
     TOO_FEW: "too few to tell",
