@@ -24,6 +24,7 @@ FLOORS = [
     {"inference"},
     {"imputer"},
     {"analysis", "steps"},
+    {"engines"},
     {"cli"},
     {"__main__"},
 ]
@@ -95,6 +96,7 @@ def test_the_page_on_architecture_shows_every_room():
         ("results", {"torch", "sklearn"}),
         ("report", {"torch", "pandas", "sklearn"}),
         ("analysis", {"torch"}),
+        ("engines", {"torch", "sklearn"}),
         ("cli", {"torch", "sklearn"}),
     ],
 )

@@ -12,7 +12,7 @@ from diffjoint.fitting.prepare import Given, Understood
 from diffjoint.fitting.running import running
 from diffjoint.imputer import SelectiveImputer
 from diffjoint.results.imputation import Imputation, make_imputation
-from diffjoint.state import content_keys, number_repeats
+from diffjoint.state import Keys, content_keys, number_repeats
 
 
 def understand(
@@ -87,3 +87,21 @@ def impute_blocks(
             inferred = model.infer(observation, options.memory_bytes, progress, own)
             yield make_imputation(coded, inferred, fitted, options)
             first = last
+
+
+def depends_on_repeats(imputer: SelectiveImputer, *, draws: bool) -> bool:
+    """Whether the answer for a row depends on how often it occurred before in its table.
+
+    Rows that fit learnt from are judged by models that have not seen them, each repeat by its own;
+    and repeats are drawn independently of each other.
+    """
+    model = imputer._fitted.model
+    return draws or model.belief is not None or not imputer.settings_.is_amortised
+
+
+def keys_of_rows(imputer: SelectiveImputer, X: Any) -> Keys:
+    """Return the keys by which repeats of rows are told: those of calls, then those of draws."""
+    coded, seed = imputer._prepare(Given(X)), imputer._fitted.model.seed
+    of_calls = content_keys(coded.values, 0)
+    of_draws = content_keys(coded.known.mark_known(coded.values), seed)
+    return np.concatenate([of_calls, of_draws[of_draws != of_calls]])

@@ -9,7 +9,7 @@ import typer
 from typer.core import TyperGroup
 
 from diffjoint import __version__
-from diffjoint.cli.commands import demo, fit, impute, inspect, score, simulate, transform
+from diffjoint.cli.commands import demo, fit, impute, inspect, score, simulate, transform, verify
 from diffjoint.cli.console import explaining_errors, fail
 from diffjoint.cli.start import WRONG_USE
 
@@ -53,6 +53,7 @@ app.command("inspect", epilog=inspect.EXAMPLES)(inspect.inspect)
 app.command("impute", epilog=impute.EXAMPLES)(impute.impute)
 app.command("fit", epilog=fit.EXAMPLES)(fit.fit)
 app.command("transform", epilog=transform.EXAMPLES)(transform.transform)
+app.command("verify", epilog=verify.EXAMPLES)(verify.verify)
 app.command("demo")(demo.demo)
 app.command("simulate", epilog=simulate.EXAMPLES)(simulate.simulate)
 app.command("score", epilog=score.EXAMPLES)(score.score)

@@ -2,6 +2,7 @@
 
 from diffjoint.state.joint import Draws, JointSpace, JointState, Masks, one_mask
 from diffjoint.state.keys import (
+    Keys,
     canonical_order,
     content_keys,
     keyed_uniform,
@@ -9,15 +10,21 @@ from diffjoint.state.keys import (
     row_keys,
 )
 from diffjoint.state.observation import Observation
+from diffjoint.state.repeats import NOTHING, KeyCounts, as_part_of_a_table, counts_before
 
 __all__ = [
+    "NOTHING",
     "Draws",
     "JointSpace",
     "JointState",
+    "KeyCounts",
+    "Keys",
     "Masks",
     "Observation",
+    "as_part_of_a_table",
     "canonical_order",
     "content_keys",
+    "counts_before",
     "keyed_uniform",
     "number_repeats",
     "one_mask",

@@ -3,6 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from diffjoint.state.repeats import occurrences_before
+
 GOLDEN = 0x9E3779B97F4A7C15
 MIX_1 = 0xBF58476D1CE4E5B9
 MIX_2 = 0x94D049BB133111EB
@@ -25,8 +27,9 @@ def row_keys(values: NDArray[np.float64], seed: int) -> NDArray[np.int64]:
 
 def number_repeats(keys: Keys) -> NDArray[np.int64]:
     """Give repeats of a key different keys, by how often it occurred in the rows before."""
+    occurrence = _occurrence(keys) + occurrences_before(keys)
     with np.errstate(over="ignore"):
-        keys = mix(keys + np.uint64(GOLDEN) * _occurrence(keys).astype(np.uint64))
+        keys = mix(keys + np.uint64(GOLDEN) * occurrence.astype(np.uint64))
     return keys.view(np.int64)
 
 

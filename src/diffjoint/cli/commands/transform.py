@@ -3,8 +3,13 @@
 from diffjoint.cli.options.files import DecisionsIn, In, ModelPath, Out, Outputs, Reading
 from diffjoint.cli.options.groups import by_groups
 from diffjoint.cli.options.running import Running, UnseenLater
+from diffjoint.cli.options.scaling import Scaling
 
-EXAMPLES = "Example: [bold]diffjoint transform survey.diffjoint new.csv completed.csv[/bold]"
+EXAMPLES = (
+    "Examples:\n\n"
+    "[bold]diffjoint transform survey.diffjoint new.csv completed.csv[/bold]\n\n"
+    "[bold]diffjoint transform visits.diffjoint visits/ completed/ --workers 2[/bold]"
+)
 
 
 @by_groups
@@ -17,14 +22,19 @@ def transform(
     outputs: Outputs,
     reading: Reading,
     running: Running,
+    scaling: Scaling,
     unseen: UnseenLater = None,
 ) -> None:
-    """Complete a table with a model that fit saved."""
+    """Complete a table, or a folder of files, with a model that fit saved."""
     from diffjoint._atomic import staged_outputs
-    from diffjoint.cli.run import completing, learning
+    from diffjoint.cli.run import completing, datasets, learning
     from diffjoint.cli.run.clashes import check_outputs
     from diffjoint.cli.run.reading import check_bound, decided, goes_in_blocks, read
 
+    if datasets.goes_to_a_folder(source, out, scaling):
+        asked = (outputs, reading, running, scaling)
+        datasets.complete_dataset(model, source, out, *asked, unseen=unseen, decisions=decisions)
+        return
     inputs = {"IN": source, "--decisions": decisions}
     check_outputs(inputs, {"OUT": out}, outputs, model=model)
     imputer = learning.loaded(model, unseen, running, self_check=outputs.self_check)

@@ -1,0 +1,61 @@
+"""How a dataset of many files is completed."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+import typer
+
+from diffjoint.cli.options.panels import OUTPUT
+
+DATASET = "Folders of files"
+
+EngineOption = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME",
+        help="Where the work is done: local, dask or spark. The result is the same.",
+        rich_help_panel=DATASET,
+    ),
+]
+Workers = Annotated[
+    int | None,
+    typer.Option(min=1, help="Processes that work side by side.", rich_help_panel=DATASET),
+]
+Scheduler = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS",
+        help="A cluster that is there: of Dask such as tcp://head:8786, of Spark its master such "
+        "as spark://head:7077. A small one on this machine is started if not given.",
+        rich_help_panel=DATASET,
+    ),
+]
+PieceRows = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        help="Rows that a worker holds at a time, at most; as --memory-limit allows if not given.",
+        rich_help_panel=DATASET,
+    ),
+]
+Draws = Annotated[
+    int,
+    typer.Option(
+        min=0,
+        metavar="K",
+        help="Draw K completed tables as well, from a model that can draw; they go beside OUT, to "
+        "OUT.draw-1 and so on.",
+        rich_help_panel=OUTPUT,
+    ),
+]
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """How a dataset is completed."""
+
+    engine: EngineOption = "local"
+    workers: Workers = None
+    scheduler: Scheduler = None
+    piece_rows: PieceRows = None
+    draws: Draws = 0

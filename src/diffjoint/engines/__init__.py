@@ -1,0 +1,21 @@
+"""Tables larger than memory: datasets of files, on this machine or on a cluster."""
+
+from diffjoint.engines.dask import DaskEngine
+from diffjoint.engines.local import LocalEngine
+from diffjoint.engines.manifest import Manifest, verify
+from diffjoint.engines.pieces import find_dataset, is_dataset
+from diffjoint.engines.spark import SparkEngine
+from diffjoint.engines.start import start_engine
+from diffjoint.engines.transform import transform_dataset
+
+__all__ = [
+    "DaskEngine",
+    "LocalEngine",
+    "Manifest",
+    "SparkEngine",
+    "find_dataset",
+    "is_dataset",
+    "start_engine",
+    "transform_dataset",
+    "verify",
+]

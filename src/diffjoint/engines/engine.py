@@ -1,0 +1,37 @@
+"""What an engine is: something that does a task for each piece, somewhere."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from importlib.util import find_spec
+from typing import Any, Protocol
+
+from diffjoint.engines.pieces import Piece
+from diffjoint.engines.shared import Shared
+from diffjoint.errors import InputError
+
+Task = Callable[[Shared, Piece], Any]
+"""Work on one piece: a function of a module, so that workers find it."""
+Run = Callable[[Task, Sequence[Piece]], Iterator[Any]]
+"""Does a task for each piece; yields what each returns as it is done, in any order."""
+
+
+class Engine(Protocol):
+    """Runs tasks somewhere."""
+
+    def started(self, shared: Shared) -> AbstractContextManager[Run]:
+        """Start the workers, and send them what tasks share; the context's value runs tasks."""
+
+
+def require(extra: str, library: str) -> None:
+    """Raise unless the library of an engine is installed."""
+    if find_spec(library) is None:
+        raise InputError(
+            f"This engine needs {library}, which is not installed. Install it by pip install "
+            f"'diffjoint[{extra}]', or use the local engine, which needs nothing."
+        )
+
+
+def check_workers(n_workers: int) -> None:
+    """Raise unless this is a number of workers."""
+    if isinstance(n_workers, bool) or not isinstance(n_workers, int) or n_workers < 1:
+        raise InputError(f"n_workers must be a whole number from 1 on; got {n_workers!r}.")

@@ -1,0 +1,131 @@
+"""Run tasks in this process, or in a few processes of this machine."""
+
+import multiprocessing
+import os
+import threading
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from multiprocessing.connection import wait as wait_for
+from typing import Any, Self
+
+from diffjoint.engines.engine import Run, Task, check_workers
+from diffjoint.engines.pieces import Piece
+from diffjoint.engines.shared import Shared
+from diffjoint.errors import FileError
+
+MOST_ATTEMPTS = 3
+"""How often workers may die in a row while no piece is finished."""
+_AHEAD = 2
+"""Pieces that each worker is given ahead."""
+
+
+@dataclass(frozen=True)
+class LocalEngine:
+    """Work on this machine.
+
+    Parameters
+    ----------
+    n_workers : int
+        1: in this process, one piece after the other. More: in as many processes. One that dies is
+        replaced, and its piece is done again.
+    """
+
+    n_workers: int = 1
+
+    def __post_init__(self) -> None:
+        check_workers(self.n_workers)
+
+    def started(self, shared: Shared) -> AbstractContextManager[Run]:
+        """Start the workers; the context's value does a task for each piece."""
+        if self.n_workers == 1:
+            return nullcontext(lambda task, pieces: (task(shared, piece) for piece in pieces))
+        return _Processes(self.n_workers, shared)
+
+
+class _Processes:
+    """Worker processes, started anew if one of them dies."""
+
+    def __init__(self, n_workers: int, shared: Shared) -> None:
+        self._n_workers, self._shared = n_workers, shared
+        self._pool: ProcessPoolExecutor | None = None
+
+    def __enter__(self) -> "Self":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop()
+
+    def __call__(self, task: Task, pieces: Sequence[Piece]) -> Iterator[Any]:
+        """Do a task for each piece; what workers died with is done again."""
+        left = list(reversed(pieces))
+        deaths: Counter[str] = Counter()
+        begun: dict[Future[Any], Piece] = {}
+        while left or begun:
+            try:
+                while left and len(begun) < _AHEAD * self._n_workers:
+                    begun[self._submit(task, left[-1])] = left[-1]
+                    left.pop()
+                done, _ = wait(begun, return_when=FIRST_COMPLETED)
+                for future in done:
+                    result = future.result()
+                    del begun[future]
+                    deaths.clear()
+                    yield result
+            except BrokenProcessPool:
+                self._stop()
+                left += reversed([*begun.values()])
+                begun.clear()
+                deaths[left[-1].name] += 1
+                _check_deaths(deaths)
+
+    def _submit(self, task: Task, piece: Piece) -> Future[Any]:
+        if self._pool is None:
+            context = multiprocessing.get_context("spawn")  # libraries with threads do not fork
+            self._pool = ProcessPoolExecutor(
+                self._n_workers, context, initializer=_set_up, initargs=(self._shared,)
+            )
+        return self._pool.submit(_work, task, piece)
+
+    def _stop(self) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(wait=True, cancel_futures=True)
+            self._pool = None
+
+
+_given: Shared | None = None
+"""In a worker: what all tasks share."""
+
+
+def _set_up(shared: Shared) -> None:
+    """Set up a worker; it ends when the process that started it does."""
+    global _given  # noqa: PLW0603
+    _given = shared
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        wait_for([parent.sentinel])
+        os._exit(1)
+
+
+def _work(task: Task, piece: Piece) -> Any:
+    """Do a task in a worker."""
+    if _given is None:
+        raise RuntimeError("a worker is set up before it is given work")
+    return task(_given, piece)
+
+
+def _check_deaths(deaths: Counter[str]) -> None:
+    """Give up if workers keep dying."""
+    if deaths.total() >= MOST_ATTEMPTS:
+        raise FileError(
+            f"Workers have died {deaths.total()} times in a row, at {', '.join(deaths)}. They may "
+            "need more memory than there is: use fewer of them, or a lower memory limit, which "
+            "makes pieces smaller. What is done is kept: start the run again to go on."
+        )

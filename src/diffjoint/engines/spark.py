@@ -1,0 +1,80 @@
+"""Run tasks on Spark."""
+
+import os
+import shutil
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from diffjoint.engines.engine import Run, Task, require
+from diffjoint.engines.pieces import Piece
+from diffjoint.engines.shared import Shared
+from diffjoint.errors import InputError
+
+LOCAL = "local[2]"
+
+
+class SparkEngine:
+    """Work on Spark: in a session that is there, or in one on this machine.
+
+    Spark does the tasks of a worker that dies again. Workers must see the files that are read and
+    written under the same paths, and have diffjoint installed.
+
+    Parameters
+    ----------
+    session : pyspark.sql.SparkSession, optional
+        If not given, one is started for the run and stopped after it.
+    master : str
+        Where to start that one, such as "spark://head:7077".
+    """
+
+    def __init__(self, session: Any = None, *, master: str = LOCAL) -> None:
+        require("spark", "pyspark")
+        if session is None:
+            check_java()
+        self.session, self.master = session, master
+
+    @contextmanager
+    def started(self, shared: Shared) -> Iterator[Run]:
+        """Connect to the cluster, and send what tasks share to each worker."""
+        session = self.session or start_session(self.master)
+        context = session.sparkContext
+        held = context.broadcast(shared)
+
+        def run(task: Task, pieces: Sequence[Piece]) -> Iterator[Any]:
+            if not pieces:
+                return iter(())
+            each = context.parallelize(pieces, len(pieces))
+            return iter(each.map(lambda piece: task(held.value, piece)).collect())
+
+        try:
+            yield run
+        finally:
+            held.destroy()
+            if self.session is None:
+                session.stop()
+
+
+def start_session(master: str = LOCAL) -> Any:
+    """Start a Spark session whose workers run this Python."""
+    from pyspark.sql import SparkSession
+
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    builder = SparkSession.builder.master(master).appName("diffjoint")
+    quiet = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
+    for name, value in quiet.items():
+        builder = builder.config(name, value)
+    return builder.getOrCreate()
+
+
+def check_java() -> None:
+    """Raise unless there is a Java to run Spark on this machine."""
+    home = os.environ.get("JAVA_HOME")
+    if shutil.which("java") or (home and (Path(home) / "bin" / "java").exists()):
+        return
+    raise InputError(
+        "Spark needs Java 17 or later, and there is no java on this machine. Install a JDK (such "
+        "as OpenJDK 17) or set JAVA_HOME; or use the local or the Dask engine, which need none."
+    )
