@@ -192,8 +192,8 @@ def _bounds(sizes: Sequence[int], most_rows: int) -> list[tuple[int, int]]:
 
     Examples
     --------
-    >>> _bounds([40, 40, 40, 250], 100)
-    [(0, 80), (80, 120), (120, 204), (204, 287), (287, 370)]
+    >>> _bounds([40, 40, 40, 210], 100)
+    [(0, 80), (80, 120), (120, 190), (190, 260), (260, 330)]
     """
     bounds: list[tuple[int, int]] = []
     first = 0
