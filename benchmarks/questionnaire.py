@@ -7,6 +7,7 @@ false.
 """
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -33,7 +34,7 @@ class Questionnaire:
     truth: pd.DataFrame
     rules: dict[str, str]
 
-    def world(self, mechanism: str, loss_rate: float, seed: int) -> World:
+    def world(self, mechanism: Any, loss_rate: float, seed: int) -> World:
         """Lose cells."""
         nothing = pd.DataFrame(False, index=self.truth.index, columns=self.truth.columns)
         rng = np.random.default_rng(seed)
@@ -46,7 +47,7 @@ class Questionnaire:
             lost=nothing,
             mm_columns=list(self.rules),
             column_kinds={
-                name: "categorical"
+                str(name): "categorical"
                 if column.dtype == object or str(column.dtype) == "str"
                 else "integer"
                 for name, column in self.truth.items()

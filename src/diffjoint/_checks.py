@@ -242,6 +242,7 @@ PARAMETERS: Mapping[str, Constraint] = {
     "detector": OneOf(get_args(DetectorName)),
     "loss_rate": OrNone(Rates()),
     "threshold": OrNone(SETTINGS["threshold"]),
+    "use_found_rules": OneOf((True, False)),
     "review_band": OrNone(ReviewBand()),
     "checkboxes": OneOf(get_args(Checkboxes)),
     "unseen": OneOf(get_args(Unseen)),

@@ -82,6 +82,9 @@ class SelectiveImputer(InferenceMixin, TransformerMixin, BaseEstimator):  # type
         When a column has something to record, such as ``{"spouse_age": 'married == "yes"'}``: a
         missing cell is meaningful exactly where its rule fails. Where the rule asks for a
         missing cell, that cell's filled value decides.
+    use_found_rules : bool
+        Whether rules that ``fit`` finds in the table (``rules_``) are kept to as those in
+        ``rules``, which come first. Rules are sought with ``detector="evidence"``.
     review_band : pair of float, or None
         P(meaningful) between which a person should look at a cell, see :meth:`review`. It changes
         no call. With ``detector="paper"`` it is a band of scores, not of probabilities. None: no
@@ -142,6 +145,9 @@ class SelectiveImputer(InferenceMixin, TransformerMixin, BaseEstimator):  # type
     mm_evidence_ : list of dict
         With ``mm_columns="auto"``, what speaks for and against each column, as
         :func:`diffjoint.find_mm_columns` says it; empty otherwise.
+    rules_ : tuple of FoundRule
+        When searched columns have something to record, found in the table of ``fit``, gates
+        first; print them. Columns in ``rules`` are left out.
     meaningful_ : bool array of shape (n_rows, n_columns)
         The calls on the rows of ``fit``.
     history_ : list of dict
@@ -189,6 +195,7 @@ class SelectiveImputer(InferenceMixin, TransformerMixin, BaseEstimator):  # type
         threshold: float | None = None,
         reason_codes: Mapping[Any, Any] | None = None,
         rules: Mapping[Any, str] | None = None,
+        use_found_rules: bool = False,
         review_band: Band | None = REVIEW_BAND,
         column_kinds: Mapping[Any, str] | None = None,
         checkboxes: Checkboxes = "keep",
@@ -213,6 +220,7 @@ class SelectiveImputer(InferenceMixin, TransformerMixin, BaseEstimator):  # type
         self.threshold = threshold
         self.reason_codes = reason_codes
         self.rules = rules
+        self.use_found_rules = use_found_rules
         self.review_band = review_band
         self.column_kinds = column_kinds
         self.checkboxes = checkboxes
@@ -314,6 +322,7 @@ class SelectiveImputer(InferenceMixin, TransformerMixin, BaseEstimator):  # type
             self.mm_columns_,
             self.mm_evidence_,
             self._kept_unjudged,
+            self.rules_,
             self.history_,
             self._fitted.identity,
             list(getattr(self, "feature_names_in_", [])),
@@ -368,7 +377,7 @@ class SelectiveImputer(InferenceMixin, TransformerMixin, BaseEstimator):  # type
         read_constants(self.mm_fill, table, plan.space, were_found=self._options.were_found)
         self.settings_, self.schema_ = plan.settings, plan.space.schema
         self.mm_columns_, self.mm_evidence_ = plan.mm_columns, plan.mm_evidence
-        self._kept_unjudged = plan.kept_unjudged
+        self._kept_unjudged, self.rules_ = plan.kept_unjudged, plan.found_rules
         return task
 
     def _draw_seed(self) -> int:
@@ -432,6 +441,7 @@ def load(path: str | os.PathLike[str], *, device: str = "auto") -> SelectiveImpu
     imputer.settings_, imputer.schema_ = saved.model.settings, saved.model.space.schema
     imputer.mm_columns_, imputer.mm_evidence_ = saved.mm_columns, saved.mm_evidence
     imputer._kept_unjudged, imputer.history_ = saved.kept_unjudged, saved.history
+    imputer.rules_ = saved.found_rules
     imputer.n_features_in_ = saved.n_features
     if saved.feature_names:
         imputer.feature_names_in_ = np.asarray(saved.feature_names, dtype=object)

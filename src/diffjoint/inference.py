@@ -41,6 +41,7 @@ from diffjoint.results.imputation import (
 )
 from diffjoint.results.self_check import SelfCheck, check_table
 from diffjoint.settings import Settings
+from diffjoint.skip_rules.find import FoundRule
 from diffjoint.state import JointState
 from diffjoint.table import Schema, open_table
 
@@ -53,6 +54,7 @@ class InferenceMixin:
     schema_: Schema
     mm_evidence_: list[dict[str, Any]]
     history_: list[dict[str, Any]]
+    rules_: tuple[FoundRule, ...]
     _fitted: Fitted
     _kept_unjudged: tuple[str, ...]
 
@@ -381,7 +383,7 @@ class InferenceMixin:
             ) from error
         options = self._options
         check_output(space, options.mm_output, options.mm_label)
-        return prepare(table, given, space, options)
+        return prepare(table, given, space, options, self.rules_)
 
     def _complete(self, coded: CodedTable, state: JointState | None = None) -> Any:
         """Return a table completed, with what is expected or with a drawn state."""

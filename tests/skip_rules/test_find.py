@@ -4,18 +4,20 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from diffjoint.knowledge.rules import read_rules
 from diffjoint.simulate import household_survey, make_mechanism
 from diffjoint.skip_rules.find import find_rules
 from diffjoint.table import code_table, infer_schema, open_table
 
 
-def rules_of(frame, searched=None, kinds=None):
+def rules_of(frame, searched=None, kinds=None, given=None):
     table = open_table(frame)
     schema = infer_schema(table, kinds)
     values = code_table(table, schema, "error")
     names = [column.name for column in schema.modelled]
     places = [names.index(name) for name in (searched or names)]
-    return {r.column: r for r in find_rules(values, np.isnan(values), schema, places)}
+    read = read_rules(given, table, schema)
+    return {r.column: r for r in find_rules(values, np.isnan(values), schema, places, read)}
 
 
 @pytest.fixture(scope="module")
@@ -132,3 +134,9 @@ def test_one_gate_opens_a_block_of_columns(people):
     )
     found = rules_of(frame, ["work", "firm 0", "firm 1", "firm 2"])
     assert [found[f"firm {k}"].text for k in range(3)] == ['work == "own firm"'] * 3
+
+
+def test_a_given_rule_is_taken_as_it_is(people):
+    found = rules_of(people, GATED, given={"work": "age >= 16"})
+    assert "work" not in found
+    assert found["hours"].text == 'work != "none"'

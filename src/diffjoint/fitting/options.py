@@ -33,6 +33,7 @@ class Options:
     threshold: float | None
     reason_codes: Mapping[Any, Any] | None
     rules: Mapping[Any, str] | None
+    use_found_rules: bool
     review_band: Band | None
     column_kinds: Mapping[Any, str] | None
     checkboxes: Checkboxes

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from diffjoint._types import Mask, Values
 from diffjoint.detectors import LossRate
 from diffjoint.errors import InputError, option, warn_user
+from diffjoint.fitting.found import find_in_fit, rules_in_force
 from diffjoint.fitting.loss_rates import doubts_on_rates, place_loss_rates
 from diffjoint.fitting.options import Options
 from diffjoint.fitting.running import running
@@ -25,6 +26,7 @@ from diffjoint.knowledge.resolve import (
 )
 from diffjoint.knowledge.rules import read_rules
 from diffjoint.settings import Settings, fitted_to
+from diffjoint.skip_rules.find import FoundRule
 from diffjoint.state import JointSpace, Observation, canonical_order, row_keys
 from diffjoint.table import (
     NOT_TICKED,
@@ -163,6 +165,8 @@ class Plan:
         What speaks for and against each column, if the searched ones were to be found.
     kept_unjudged : tuple of str
         Doubts on columns whose missing cells are kept without being judged.
+    found_rules : tuple of FoundRule
+        Rules that the table follows.
     """
 
     space: JointSpace
@@ -173,6 +177,7 @@ class Plan:
     mm_columns: list[Any]
     mm_evidence: list[dict[str, Any]]
     kept_unjudged: tuple[str, ...]
+    found_rules: tuple[FoundRule, ...] = ()
 
     @property
     def makes_passes(self) -> bool:
@@ -255,6 +260,8 @@ def prepare_fit(understood: Understood, options: Options) -> Task:
     loss_rate = place_loss_rates(options, table, space)
     values = without_lost_checkboxes(values, labels, schema)
     missing = find_missing(table, values, schema, "error")
+    found = find_in_fit(values, missing, space, labels, rules, options)
+    rules = rules_in_force(table, schema, options, found)
     known = resolve_knowledge(values, missing, schema, labels, coded, rules)
     _warn((*known.doubts, *doubts_on_rates(loss_rate, missing, space)))
     plan = Plan(
@@ -271,19 +278,32 @@ def prepare_fit(understood: Understood, options: Options) -> Task:
         [table.labels[schema.modelled_positions[j]] for j in space.mm],
         searched.evidence,
         kept_unjudged,
+        found,
     )
     return Task(plan, CodedTable(table, values, missing, known, given))
 
 
-def prepare(table: Table, given: Given, space: JointSpace, options: Options) -> CodedTable:
-    """Check and code a table of the columns of ``fit``."""
+def prepare(
+    table: Table,
+    given: Given,
+    space: JointSpace,
+    options: Options,
+    found: tuple[FoundRule, ...] = (),
+) -> CodedTable:
+    """Check and code a table of the columns of ``fit``.
+
+    Parameters
+    ----------
+    found : tuple of FoundRule
+        Rules that the table of ``fit`` follows.
+    """
     schema = space.schema
     table, coded = read_reasons(table, options.reason_codes, schema)
     labels = open_labels(table, coded, given.known_meaningful, given.known_lost)
     check_labels(labels, coded, table, schema, space)
     values = without_lost_checkboxes(code_table(table, schema, options.unseen), labels, schema)
     missing = find_missing(table, values, schema, options.unseen)
-    rules = read_rules(options.rules, table, schema)
+    rules = rules_in_force(table, schema, options, found)
     known = resolve_knowledge(values, missing, schema, labels, coded, rules)
     return CodedTable(table, values, missing, known, given)
 

@@ -6,10 +6,12 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from diffjoint._bundles import Arrays, read_bundle, write_bundle
+from diffjoint.fitting.found import plain_rules, rules_from
 from diffjoint.fitting.model import Model, check_device, model_from
 from diffjoint.fitting.params import label_from, params_from, plain_params
 from diffjoint.fitting.stored import check_stored, laid_out_otherwise
 from diffjoint.settings import Settings
+from diffjoint.skip_rules.find import FoundRule
 from diffjoint.state import JointSpace
 from diffjoint.table import Schema
 
@@ -26,6 +28,7 @@ class Saved:
     mm_columns : list of labels
     mm_evidence : list of dict
     kept_unjudged : tuple of str
+    found_rules : tuple of FoundRule
     history : list of dict
     identity : str
         What tells what was learnt from what others learnt.
@@ -39,6 +42,7 @@ class Saved:
     mm_columns: list[Hashable]
     mm_evidence: list[dict[str, Any]]
     kept_unjudged: tuple[str, ...]
+    found_rules: tuple[FoundRule, ...]
     history: list[dict[str, Any]]
     identity: str
     feature_names: list[str]
@@ -57,6 +61,7 @@ def write_model(path: str | os.PathLike[str], saved: Saved) -> None:
         "mm_columns": saved.mm_columns,
         "mm_evidence": saved.mm_evidence,
         "kept_unjudged": saved.kept_unjudged,
+        "found_rules": plain_rules(saved.found_rules),
         "history": saved.history,
         "identity": saved.identity,
         "feature_names": saved.feature_names,
@@ -92,6 +97,7 @@ def _saved_from(arrays: Arrays, facts: dict[str, Any], device: str) -> Saved:
         [label_from(label) for label in facts["mm_columns"]],
         [{**found, "column": label_from(found["column"])} for found in facts["mm_evidence"]],
         tuple(facts["kept_unjudged"]),
+        rules_from(facts["found_rules"], len(schema.modelled)),
         facts["history"],
         facts["identity"],
         facts["feature_names"],

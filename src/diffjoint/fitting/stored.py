@@ -10,6 +10,7 @@ import numpy as np
 from diffjoint._bundles import DENOISER, Arrays
 from diffjoint.errors import ModelFileError
 from diffjoint.evidence.packing import check_packed
+from diffjoint.fitting.found import rules_from
 from diffjoint.fitting.model import BELIEF, EXPECTATION, arrays_of
 from diffjoint.fitting.params import label_from, params_from
 from diffjoint.settings import Settings
@@ -34,6 +35,7 @@ NAMED = {
     "mm_columns": list,
     "mm_evidence": list,
     "kept_unjudged": list,
+    "found_rules": list,
     "settings": dict,
     "seed": int,
     "history": list,
@@ -56,6 +58,7 @@ def check_stored(path: Any, arrays: Arrays, facts: Any) -> None:
         _check_facts(facts)
         schema, settings = Schema.from_json(facts["schema"]), Settings(**facts["settings"])
         _check_schema(schema, facts)
+        rules_from(facts["found_rules"], len(schema.modelled))
         _check_settings(settings)
         _check_arrays(arrays, schema, settings, facts["mm"])
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:

@@ -40,6 +40,11 @@ class Rule:
     only_if : bool
         Whether the rule says nothing about the cells where it holds: some of them may be
         meaningful for another reason.
+    is_found : bool
+        Whether it was found in a table, rather than given.
+    trials : tuple of (int, float)
+        For gates that are numbers: the position, and a value on either side of where the rule's
+        answer may change.
     """
 
     target: int
@@ -47,6 +52,8 @@ class Rule:
     gates: frozenset[int]
     condition: Condition
     only_if: bool = False
+    is_found: bool = False
+    trials: tuple[tuple[int, float], ...] = ()
 
     def answers(self, values: Values, meaningful: Mask) -> Answers:
         """Return TRUE, FALSE or UNDECIDED for every row.

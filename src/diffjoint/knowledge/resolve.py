@@ -1,7 +1,8 @@
 """Resolve labels, reason codes and rules to what is known of every missing cell."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice, product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,10 @@ from diffjoint.state import JointSpace, JointState
 from diffjoint.table import NOT_TICKED, Schema, Table, how_to_model, why_passed_through
 
 Rows = NDArray[np.intp]
+MOST_TRIALS = 400
+"""Settings of the gates of one rule that are tried together."""
+KNOWN = 100_000
+"""How many calls a cell that is known weighs as much as."""
 
 
 @dataclass(frozen=True)
@@ -81,12 +86,13 @@ class Knowledge:
         """Return a state that obeys the rules: filled gates decide the undecided cells.
 
         If a gate was filled so that a rule contradicts a known cell, the gate changes: a category
-        takes the first level for which the rules agree with what is known.
+        takes the first level for which the rules agree with what is known, a number the first
+        threshold of a rule.
         """
         if not self.rules:
             return state
         settled = JointState(state.values, self._decided(state, slice(None)))
-        broken = np.flatnonzero(self._n_broken(settled, slice(None)))
+        broken = np.flatnonzero(self._n_broken(settled, state.meaningful, slice(None)))
         if not len(broken):
             return settled
         mended = self._mended(JointState(state.values[broken], state.meaningful[broken]), broken)
@@ -108,31 +114,87 @@ class Knowledge:
         asked = self.rule_values[rows]
         return rule.answers(np.where(np.isnan(asked), state.values, asked), state.meaningful)
 
-    def _n_broken(self, settled: JointState, rows: Rows | slice) -> NDArray[np.int64]:
-        """Return how many rules the known cells of each row break."""
+    def _n_broken(self, settled: JointState, called: Mask, rows: Rows | slice) -> NDArray[np.int64]:
+        """Return how many rules the known cells of each row break.
+
+        Cells that a rule decides against their call count as well, though any number of them less
+        than one known cell. They do so for rules that were found: the call considers that the cell
+        is missing, and a gate's filled value does not.
+        """
         n_broken = np.zeros(len(settled.values), dtype=np.int64)
         for rule in self.rules:
-            demanded = self.demanded[rows, rule.target]
+            j = rule.target
+            demanded = self.demanded[rows, j]
             answers = self._answers(rule, settled, rows)
-            n_broken += (demanded != UNDECIDED) & (answers == TRUE - demanded)
+            n_broken += KNOWN * ((demanded != UNDECIDED) & (answers == TRUE - demanded))
+            if rule.is_found:
+                n_broken += self.undecided[rows, j] & (settled.meaningful[:, j] != called[:, j])
         return n_broken
 
     def _mended(self, state: JointState, rows: Rows) -> JointState:
-        """Change filled gates one at a time, where that leaves fewer rules broken."""
-        values, drawn = state.values.copy(), state.meaningful.copy()
-        meaningful = self._decided(state, rows)
-        fewest = self._n_broken(JointState(values, meaningful), rows)
-        gates = sorted(frozenset().union(*(rule.gates for rule in self.rules)))
-        for gate, level in [(j, code) for j in gates for code in range(self.n_levels[j])]:
-            free = np.isnan(self.rule_values[rows, gate]) & ~self.meaningful[rows, gate]
-            trial = JointState(values.copy(), drawn.copy())
-            trial.values[free, gate], trial.meaningful[free, gate] = level, False
-            settled = JointState(trial.values, self._decided(trial, rows))
-            n_broken = self._n_broken(settled, rows)
-            better = n_broken < fewest
-            values[better], drawn[better] = trial.values[better], trial.meaningful[better]
-            meaningful[better], fewest[better] = settled.meaningful[better], n_broken[better]
-        return JointState(values, meaningful)
+        """Change filled gates where that leaves fewer rules broken: one by one, then together."""
+        decided = self._decided(state, rows)
+        settled = JointState(state.values, decided)
+        mending = _Mending(state, decided, self._n_broken(settled, state.meaningful, rows))
+        choices = self._choices()
+        for gate, values in choices.items():
+            for value in values:
+                self._try(mending, {gate: value}, rows)
+        if not mending.fewest.any():
+            return JointState(mending.values, mending.meaningful)
+        for rule in self.rules:
+            gates = [gate for gate in sorted(rule.gates) if choices[gate]]
+            settings = list(islice(product(*(choices[gate] for gate in gates)), MOST_TRIALS))
+            for setting in settings if len(gates) > 1 else []:
+                self._try(mending, dict(zip(gates, setting, strict=True)), rows)
+        return JointState(mending.values, mending.meaningful)
+
+    def _choices(self) -> dict[int, list[float]]:
+        """Return the values that each gate may change to."""
+        choices: dict[int, list[float]] = {
+            gate: [float(code) for code in range(self.n_levels[gate])]
+            for gate in sorted(frozenset().union(*(rule.gates for rule in self.rules)))
+        }
+        for gate, value in (trial for rule in self.rules for trial in rule.trials):
+            if value not in choices[gate]:
+                choices[gate].append(value)
+        return choices
+
+    def _try(self, mending: "_Mending", setting: Mapping[int, float], rows: Rows) -> None:
+        """Set gates that were filled to some values in the rows where fewer rules then break."""
+        still = np.flatnonzero(mending.fewest)
+        some = rows[still]
+        trial = JointState(mending.values[still], mending.drawn[still])
+        for gate, value in setting.items():
+            free = np.isnan(self.rule_values[some, gate]) & ~self.meaningful[some, gate]
+            trial.values[free, gate], trial.meaningful[free, gate] = value, False
+        settled = JointState(trial.values, self._decided(trial, some))
+        n_broken = self._n_broken(settled, mending.called[still], some)
+        better = n_broken < mending.fewest[still]
+        place = still[better]
+        mending.values[place], mending.drawn[place] = trial.values[better], trial.meaningful[better]
+        mending.meaningful[place] = settled.meaningful[better]
+        mending.fewest[place] = n_broken[better]
+
+
+class _Mending:
+    """Rows whose filled gates are being changed.
+
+    Attributes
+    ----------
+    values, drawn : arrays of shape (n_rows, n_columns)
+        As filled, and changed since.
+    meaningful : bool array of the same shape
+        With what the rules decide.
+    called : bool array of the same shape
+        The mask as it was.
+    fewest : int array of shape (n_rows,)
+        How many rules each row breaks.
+    """
+
+    def __init__(self, state: JointState, meaningful: Mask, n_broken: NDArray[np.int64]) -> None:
+        self.values, self.drawn = state.values.copy(), state.meaningful.copy()
+        self.meaningful, self.called, self.fewest = meaningful, state.meaningful, n_broken
 
 
 def resolve_knowledge(
@@ -182,7 +244,8 @@ def resolve_knowledge(
         contradicts = is_regular & (answers == FALSE)
         if not rule.only_if:
             contradicts |= labelled[0][:, j] & (answers == TRUE)
-        contradictions.append((rule, contradicts))
+        if not rule.is_found:
+            contradictions.append((rule, contradicts))
     return Knowledge(
         meaningful,
         lost,

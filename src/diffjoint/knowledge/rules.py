@@ -111,6 +111,7 @@ class _RuleParser:
         self.label, self.text, self.table, self.schema = label, text, table, schema
         self.backticked: dict[str, str] = {}
         self.gates: set[int] = set()
+        self.trials: dict[tuple[int, float], None] = {}
 
     def rule(self, target: int) -> Rule:
         if not isinstance(self.text, str) or not self.text.strip():
@@ -138,7 +139,14 @@ class _RuleParser:
             raise self.wrong(f"parts of it stand too deep inside each other. {_CAN_SAY}") from error
         if not self.gates:
             raise self.wrong("it names no column. Say when there is something to record")
-        return Rule(target, self.text, frozenset(self.gates), condition, only_if is not None)
+        return Rule(
+            target,
+            self.text,
+            frozenset(self.gates),
+            condition,
+            only_if=only_if is not None,
+            trials=tuple(self.trials),
+        )
 
     def check_depth(self, plain: str) -> None:
         """Raise if parts stand too deep inside each other to be read, or a number is too long.
@@ -239,6 +247,7 @@ class _RuleParser:
             self.check_kind(column, self.constant(right))
             raise self.unordered(column, sign)
         number = self.coded(column, self.constant(right), sign in ("==", "!="))
+        self.note_trials(place, [number])
         return compare_column(place, numbers_of(column), compare, number)
 
     def two_columns(
@@ -275,6 +284,7 @@ class _RuleParser:
         place = self.place(left)
         column = self.schema.modelled[place]
         inside = [self.coded(column, self.constant(part), True) for part in right.elts]
+        self.note_trials(place, inside)
         return self.one_of(place, inside, outside)
 
     def one_of(self, place: int, inside: list[float], outside: bool) -> Condition:
@@ -299,6 +309,19 @@ class _RuleParser:
         place = modelled_position(self.table, self.schema, name, "rules", where)
         self.gates.add(place)
         return place
+
+    def note_trials(self, place: int, numbers: list[float]) -> None:
+        """Note numbers that a column is compared with, and their neighbours that it can hold."""
+        column = self.schema.modelled[place]
+        if column.is_categorical:
+            return
+        low, high = column.limits
+        step = column.step or (1.0 if column.kind is Kind.INTEGER else 0.0)
+        for number in numbers:
+            beside = (number - step, number + step) if step else np.nextafter(number, [low, high])
+            for value in (number, *map(float, beside)):
+                if low <= value <= high:
+                    self.trials[place, value] = None
 
     def constant(self, node: ast.expr) -> Any:
         sign = 1

@@ -57,8 +57,13 @@ class FoundRule:
     n_missing: int
     most_broken: float
 
+    @property
+    def as_rule(self) -> str:
+        """The rule as it is kept to: "only if" says that it is not the whole story."""
+        return self.text if self.is_whole else f"only if {self.text}"
+
     def __str__(self) -> str:
-        return f"{self.column}: {self.text}"
+        return f"{self.column}: {self.as_rule}"
 
 
 def find_rules(

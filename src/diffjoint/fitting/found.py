@@ -1,0 +1,77 @@
+"""Rules that are found in the table of ``fit``, beside those that the user gives."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from typing import Any
+
+import numpy as np
+
+from diffjoint._types import Mask, Values
+from diffjoint.fitting.options import Options
+from diffjoint.knowledge.conditions import Rule
+from diffjoint.knowledge.labels import Labels
+from diffjoint.knowledge.rules import read_rules
+from diffjoint.settings import DEFAULT_DETECTOR
+from diffjoint.skip_rules.find import FoundRule, find_rules
+from diffjoint.state import JointSpace
+from diffjoint.table import Schema, Table
+
+
+def find_in_fit(
+    values: Values,
+    missing: Mask,
+    space: JointSpace,
+    labels: Labels,
+    given: Sequence[Rule],
+    options: Options,
+) -> tuple[FoundRule, ...]:
+    """Find the rules of the searched columns; none where draws decide, as in the paper.
+
+    Parameters
+    ----------
+    values, missing : arrays of shape (n_rows, n_modelled)
+    labels : Labels
+        In the whole table's shape: a cell known to be lost had something to record.
+    given : sequence of Rule
+        The user's.
+    """
+    if not space.mm or options.detector != DEFAULT_DETECTOR:
+        return ()
+    lost = labels.lost[:, space.schema.modelled_positions]
+    return find_rules(values, missing & ~lost, space.schema, space.mm, given)
+
+
+def rules_in_force(
+    table: Table, schema: Schema, options: Options, found: Sequence[FoundRule]
+) -> tuple[Rule, ...]:
+    """Return the user's rules and, if they are to be used, those that were found."""
+    places = schema.modelled_positions
+    own = {table.labels[places[rule.target]]: rule.as_rule for rule in found}
+    if not options.use_found_rules or not own:
+        return read_rules(options.rules, table, schema)
+    targets = {rule.target for rule in found}
+    rules = read_rules({**(options.rules or {}), **own}, table, schema)
+    return tuple(replace(rule, is_found=rule.target in targets) for rule in rules)
+
+
+def plain_rules(found: Sequence[FoundRule]) -> list[dict[str, Any]]:
+    """Return found rules as data that JSON can hold."""
+    return [asdict(rule) for rule in found]
+
+
+def rules_from(plain: Sequence[dict[str, Any]], n_columns: int) -> tuple[FoundRule, ...]:
+    """Return the rules that :func:`plain_rules` wrote; raise if they are not such rules.
+
+    Parameters
+    ----------
+    n_columns : int
+        Number of modelled columns.
+    """
+    found = tuple(FoundRule(**{**one, "gates": tuple(one["gates"])}) for one in plain)
+    for rule in found:
+        texts = (rule.column, rule.text, *rule.gates)
+        if not all(isinstance(text, str) for text in texts) or type(rule.target) is not int:
+            raise TypeError("its rules are no texts")
+        if not 0 <= rule.target < n_columns or not np.isfinite(rule.most_broken):
+            raise ValueError("it has rules for columns that it does not model")
+    return found

@@ -1,0 +1,107 @@
+"""Rules found in the table of ``fit`` are kept to, if asked for, and kept with the model."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from diffjoint import load
+from diffjoint.knowledge.labels import Labels
+from diffjoint.knowledge.resolve import resolve_knowledge
+from diffjoint.knowledge.rules import read_rules
+from diffjoint.simulate import household_survey
+from diffjoint.state import JointState
+from diffjoint.table import code_table, infer_schema, open_table
+from tests.conftest import new_imputer
+
+GATES = {"spouse_age": "married", "weekly_hours": "employed", "commute": "employed"}
+LEAST = {"max_epochs": 1, "n_steps": 2, "width": 8, "n_boosters": 1, "random_state": 0}
+
+
+@pytest.fixture(scope="module")
+def world():
+    return household_survey(600, loss_rate=0.15, seed=7)
+
+
+@pytest.fixture(scope="module")
+def fitted(world):
+    params = {"column_kinds": world.column_kinds, "use_found_rules": True, **LEAST}
+    return new_imputer(world.mm_columns, **params).fit(world.observed_table)
+
+
+def n_contradictions(table):
+    return sum(int((table[c].notna() != (table[g] == "yes")).sum()) for c, g in GATES.items())
+
+
+def test_rules_are_found_in_fit(fitted):
+    assert {rule.column: rule.text for rule in fitted.rules_} == {
+        column: f'{gate} == "yes"' for column, gate in GATES.items()
+    }
+
+
+def test_a_completed_table_obeys_found_rules(world, fitted):
+    assert n_contradictions(fitted.transform(world.observed_table)) == 0
+
+
+def test_new_rows_obey_the_rules_of_fit(fitted):
+    new = household_survey(200, mechanism="survey", loss_rate=0.3, seed=8).observed_table
+    assert n_contradictions(fitted.transform(new)) == 0
+
+
+@pytest.mark.slow
+def test_draws_obey_found_rules(world, fitted):
+    assert [n_contradictions(t) for t in fitted.sample(world.observed_table, 3)] == [0, 0, 0]
+
+
+def test_a_saved_model_keeps_its_rules(world, fitted, tmp_path):
+    fitted.save(tmp_path / "model")
+    loaded = load(tmp_path / "model")
+    assert loaded.rules_ == fitted.rules_
+    new = world.observed_table.iloc[:100]
+    pd.testing.assert_frame_equal(loaded.transform(new), fitted.transform(new))
+
+
+def test_rules_are_found_but_not_kept_to_unless_asked_for(fitted):
+    new = household_survey(200, mechanism="survey", loss_rate=0.3, seed=8).observed_table
+    fitted.set_params(use_found_rules=False)
+    try:
+        assert n_contradictions(fitted.transform(new)) > 0
+    finally:
+        fitted.set_params(use_found_rules=True)
+
+
+def settle(frame, rules, filled, called):
+    """Fill the missing cells of a table as said, and let the rules settle it."""
+    table = open_table(frame)
+    schema = infer_schema(table, {"age": "integer", "job": "categorical", "hours": "integer"})
+    values = code_table(table, schema, "error")
+    missing = np.isnan(values)
+    nothing = np.zeros(missing.shape, dtype=bool)
+    none = Labels(nothing, nothing)
+    read = read_rules(rules, table, schema)
+    known = resolve_knowledge(values, missing, schema, none, none, read)
+    state = JointState(np.where(missing, filled, values), missing & np.array(called))
+    return known.settle(state)
+
+
+PEOPLE = pd.DataFrame(
+    {
+        "age": pd.Series([10, 30, 50, None, None], dtype="Int64"),
+        "job": ["no", "yes", "no", "yes", "no"],
+        "hours": pd.Series([None, 20, None, 30, None], dtype="Int64"),
+    }
+)
+
+
+def test_an_observed_cell_decides_a_lost_gate_that_is_a_number():
+    nobody = np.zeros((5, 3), dtype=bool)
+    settled = settle(PEOPLE, {"hours": "age >= 16"}, 12.0, nobody)
+    assert settled.values[3, 0] >= 16
+    assert not settled.meaningful[3].any()
+
+
+def test_two_lost_gates_of_one_rule_change_together():
+    frame = PEOPLE.assign(job=["no", "yes", "no", None, "no"])
+    rules = {"hours": 'age >= 16 and job == "yes"'}
+    settled = settle(frame, rules, np.array([12.0, 0.0, 0.0]), np.zeros((5, 3), dtype=bool))
+    assert settled.values[3, 0] >= 16
+    assert settled.values[3, 1] == 1.0
