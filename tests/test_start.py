@@ -2,11 +2,13 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 import diffjoint
-from diffjoint.detectors import DETECTORS
+from diffjoint import detectors
+from diffjoint.detectors import Detector
 from diffjoint.settings import DETECTOR_NAMES
 from diffjoint.simulate import household_survey
 
@@ -131,4 +133,6 @@ def test_every_public_name_is_there():
 
 
 def test_what_help_lists_is_what_there_is():
-    assert tuple(DETECTORS) == DETECTOR_NAMES
+    files = {path.stem for path in Path(detectors.__file__).parent.glob("*.py")}
+    assert files - {"__init__", "belief"} == set(DETECTOR_NAMES)
+    assert all(isinstance(detectors.load_detector(name), Detector) for name in DETECTOR_NAMES)

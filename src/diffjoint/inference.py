@@ -32,7 +32,7 @@ from diffjoint.results.explain import (
     find_cell,
     review_table,
 )
-from diffjoint.results.explainer import make_explainer, require_belief
+from diffjoint.results.explainer import explainer_of, make_explainer, require_belief
 from diffjoint.results.imputation import (
     Imputation,
     complete_table,
@@ -137,8 +137,7 @@ class InferenceMixin:
             result = make_imputation(coded, inferred, self._fitted, options)
         called = coded.known.settle(inferred.state).meaningful
         model = self._fitted.model
-        belief = model.belief
-        explainer = make_explainer(coded, model, belief, called) if belief else None
+        explainer = explainer_of(coded, model, called)
         return review_table(coded.table, result, self.schema_, explainer)
 
     def report(

@@ -8,7 +8,6 @@ from diffjoint._checks import check_choice
 from diffjoint.cli.options.learning import Method
 from diffjoint.errors import InputError
 from diffjoint.settings import (
-    DEFAULT_DETECTOR,
     DETECTOR_NAMES,
     PRESETS,
     settings_for,
@@ -135,7 +134,7 @@ def check_method(method: Method) -> None:
 def needs_no_draws(method: Method) -> bool:
     """Whether values and calls are told of each row by itself, without draws."""
     chosen = settings_for(method.preset, **parse_settings(method))
-    return method.detector == DEFAULT_DETECTOR and chosen.is_amortised
+    return method.detector != "paper" and chosen.is_amortised
 
 
 def check_checkable(method: Method) -> None:

@@ -2,24 +2,24 @@
 
 A detector looks at a table before anything is drawn. It returns a belief about the mask, or None if
 it has none yet: then the draws themselves decide, as in the paper.
+
+Each is a file here that is called as the detector is and ends with its ``DETECTOR``. A new one is
+such a file, and its name in :data:`diffjoint._choices.DetectorName`.
 """
 
-from collections.abc import Callable, Mapping
+from importlib import import_module
 
-from diffjoint._bundles import Arrays
-from diffjoint._progress import Progress
-from diffjoint.detectors.belief import Belief
+from diffjoint.detectors.belief import Belief, Detector
 from diffjoint.detectors.evidence import EvidenceBelief, learn_evidence
-from diffjoint.detectors.paper import by_draws
-from diffjoint.evidence import LossRate, unpack
-from diffjoint.state import JointSpace, Observation
+from diffjoint.evidence import LossRate
+from diffjoint.settings import DETECTOR_NAMES
 
-__all__ = ["DETECTORS", "Belief", "EvidenceBelief", "LossRate", "belief_from", "learn_evidence"]
-
-Detector = Callable[[Observation, JointSpace, LossRate, int, Progress], Belief | None]
-DETECTORS: Mapping[str, Detector] = {"evidence": learn_evidence, "paper": by_draws}
+__all__ = ["Belief", "Detector", "EvidenceBelief", "LossRate", "learn_evidence", "load_detector"]
 
 
-def belief_from(arrays: Arrays) -> Belief | None:
-    """Return the belief whose arrays these are; None if there are none."""
-    return EvidenceBelief(unpack(arrays)) if arrays else None
+def load_detector(name: str) -> Detector:
+    """Return the detector of that name."""
+    if name not in DETECTOR_NAMES:
+        raise ValueError(f"there is no detector {name!r}")
+    found: Detector = import_module(f"diffjoint.detectors.{name}").DETECTOR
+    return found

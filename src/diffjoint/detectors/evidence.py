@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from diffjoint._bundles import Arrays
 from diffjoint._progress import Progress
 from diffjoint._types import Mask, Values
+from diffjoint.detectors.belief import Belief, Detector
 from diffjoint.evidence import (
     NEW,
     CellReasons,
@@ -18,12 +19,17 @@ from diffjoint.evidence import (
     fit_evidence,
     learn_in_turn,
     pack,
+    unpack,
 )
+from diffjoint.evidence.packing import check_packed
 from diffjoint.state import JointSpace, Masks, Observation, keyed_uniform
 
 
-class EvidenceBelief:
+class EvidenceBelief(Belief):
     """A belief from which cells are missing together, see :mod:`diffjoint.evidence`."""
+
+    detector = "evidence"
+    can_explain = True
 
     def __init__(self, evidence: Evidence) -> None:
         self.evidence = evidence
@@ -145,3 +151,16 @@ def learn_evidence(
         tick=progress.advance,
     )
     return EvidenceBelief(evidence)
+
+
+def read_evidence(arrays: Arrays) -> EvidenceBelief | None:
+    """Return the belief whose arrays these are; None if there are none."""
+    return EvidenceBelief(unpack(arrays)) if arrays else None
+
+
+def _check(arrays: Arrays, n_levels: NDArray[np.int64], searched: list[int]) -> None:
+    if arrays:
+        check_packed(arrays, n_levels, searched)
+
+
+DETECTOR = Detector(learn=learn_evidence, read=read_evidence, check=_check)

@@ -10,7 +10,7 @@ import numpy as np
 from diffjoint._bundles import Arrays
 from diffjoint._effort import evidence_units, fit_units, value_units
 from diffjoint._progress import Progress, ScaledProgress
-from diffjoint.detectors import DETECTORS, Belief
+from diffjoint.detectors import Belief, load_detector
 from diffjoint.diffusion.aggregate import Aggregated
 from diffjoint.errors import warn_user
 from diffjoint.fitting.model import Model, PassModel, ValueModel
@@ -201,7 +201,8 @@ def _learn_belief(
 ) -> Belief | None:
     """Learn what the detector thinks of the mask before anything is drawn; warn of its doubts."""
     step = ScaledProgress(progress, evidence_units(observation, plan.settings))
-    belief = DETECTORS[plan.detector](observation, plan.space, plan.loss_rate, seed, step)
+    detector = load_detector(plan.detector)
+    belief = detector.learn(observation, plan.space, plan.loss_rate, seed, step)
     for doubt in belief.doubts if belief else ():
         warn_user(doubt)
     return belief

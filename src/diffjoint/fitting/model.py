@@ -11,10 +11,10 @@ from diffjoint._bundles import DENOISER, Arrays
 from diffjoint._effort import sampling_units
 from diffjoint._progress import Progress
 from diffjoint._types import Values
-from diffjoint.detectors import Belief, belief_from
+from diffjoint.detectors import Belief, load_detector
 from diffjoint.diffusion.aggregate import Aggregated, Clusters, aggregate, aggregate_without_draws
 from diffjoint.errors import InputError, option
-from diffjoint.settings import Settings
+from diffjoint.settings import DEFAULT_DETECTOR, Settings
 from diffjoint.state import Draws, JointSpace, JointState, Masks, Observation, one_mask
 from diffjoint.values.boosted import Expectation, expectation_from
 from diffjoint.values.wrapped import Wrapped
@@ -67,6 +67,11 @@ class Model(ABC):
     @abstractmethod
     def arrays(self) -> Arrays:
         """Return all that was learnt as plain arrays, for :func:`model_from`."""
+
+    @property
+    def detector(self) -> str:
+        """Return the name of the detector that can read its belief again."""
+        return DEFAULT_DETECTOR if self.belief is None else self.belief.detector
 
     def draws(
         self,
@@ -230,11 +235,11 @@ class PassModel(Model):
 
 
 def model_from(
-    arrays: Arrays, space: JointSpace, settings: Settings, seed: int, device: str
+    arrays: Arrays, detector: str, space: JointSpace, settings: Settings, seed: int, device: str
 ) -> Model:
-    """Return the model whose arrays these are."""
+    """Return the model whose arrays these are, and whose belief is that detector's."""
     denoiser = {name: array for name, array in arrays.items() if name.startswith(DENOISER)}
-    belief = belief_from(arrays_of(arrays, BELIEF))
+    belief = load_detector(detector).read(arrays_of(arrays, BELIEF))
     expectation = expectation_from(arrays_of(arrays, EXPECTATION), space)
     if expectation is None:
         return PassModel(

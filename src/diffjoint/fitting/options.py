@@ -8,7 +8,6 @@ from diffjoint._checks import PARAMETERS, check_all
 from diffjoint._choices import Band, Checkboxes, MMOutput
 from diffjoint.errors import InputError, option, warn_user
 from diffjoint.settings import (
-    DEFAULT_DETECTOR,
     Diffusion,
     Settings,
     idle_settings,
@@ -110,7 +109,7 @@ def _check_wrapping(options: Options) -> None:
     """Raise if something is asked for that another imputer's values cannot go with."""
     checkpoint = options.diffusion.checkpoint
     set_to = {}
-    if options.detector != DEFAULT_DETECTOR:
+    if options.detector == "paper":
         set_to["detector"] = options.detector
     if checkpoint is not None:
         set_to["checkpoint"] = str(checkpoint)

@@ -58,6 +58,7 @@ def write_model(path: str | os.PathLike[str], saved: Saved) -> None:
         "mm": model.space.mm,
         "settings": asdict(model.settings),
         "seed": model.seed,
+        "detector": model.detector,
         "mm_columns": saved.mm_columns,
         "mm_evidence": saved.mm_evidence,
         "kept_unjudged": saved.kept_unjudged,
@@ -93,7 +94,7 @@ def _saved_from(arrays: Arrays, facts: dict[str, Any], device: str) -> Saved:
     space = JointSpace(schema, tuple(facts["mm"]), settings.sigma_data, settings.is_amortised)
     return Saved(
         params_from(facts["params"]),
-        model_from(arrays, space, settings, facts["seed"], device),
+        model_from(arrays, facts["detector"], space, settings, facts["seed"], device),
         [label_from(label) for label in facts["mm_columns"]],
         [{**found, "column": label_from(found["column"])} for found in facts["mm_evidence"]],
         tuple(facts["kept_unjudged"]),

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from diffjoint._bundles import DENOISER, Arrays
+from diffjoint.detectors import load_detector
 from diffjoint.errors import ModelFileError
-from diffjoint.evidence.packing import check_packed
 from diffjoint.fitting.found import rules_from
 from diffjoint.fitting.model import BELIEF, EXPECTATION, arrays_of
 from diffjoint.fitting.params import label_from, params_from
@@ -38,6 +38,7 @@ NAMED = {
     "found_rules": list,
     "settings": dict,
     "seed": int,
+    "detector": str,
     "history": list,
     "identity": str,
     "n_features": int,
@@ -60,7 +61,7 @@ def check_stored(path: Any, arrays: Arrays, facts: Any) -> None:
         _check_schema(schema, facts)
         rules_from(facts["found_rules"], len(schema.modelled))
         _check_settings(settings)
-        _check_arrays(arrays, schema, settings, facts["mm"])
+        _check_arrays(arrays, facts["detector"], schema, settings, facts["mm"])
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         raise laid_out_otherwise(path, error) from error
 
@@ -151,14 +152,15 @@ def _check_settings(settings: Settings) -> None:
         raise ValueError("its log_sigma_mean is no number")
 
 
-def _check_arrays(arrays: Arrays, schema: Schema, settings: Settings, mm: list[int]) -> None:
+def _check_arrays(
+    arrays: Arrays, detector: str, schema: Schema, settings: Settings, mm: list[int]
+) -> None:
     parts = {prefix: arrays_of(arrays, prefix) for prefix in (BELIEF, EXPECTATION)}
     parts[DENOISER] = {name: a for name, a in arrays.items() if name.startswith(DENOISER)}
     others = set(arrays) - {"shares" if parts[EXPECTATION] else "clusters"}
     if len(others) != sum(map(len, parts.values())):
         raise ValueError("it has arrays that belong to nothing")
-    if parts[BELIEF]:
-        check_packed(parts[BELIEF], schema.n_levels, mm)
+    load_detector(detector).check(parts[BELIEF], schema.n_levels, mm)
     if parts[EXPECTATION]:
         check_expectation(parts[EXPECTATION], schema.n_levels)
     else:

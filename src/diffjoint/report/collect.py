@@ -9,7 +9,7 @@ from diffjoint.fitting.options import Options
 from diffjoint.fitting.prepare import CodedTable
 from diffjoint.report.findings import Findings
 from diffjoint.results.explain import check_band, in_band
-from diffjoint.results.explainer import make_explainer
+from diffjoint.results.explainer import explainer_of
 from diffjoint.results.self_check import SelfCheck
 
 
@@ -49,7 +49,7 @@ def collect_findings(
         in_band(band, inferred.meaningful_score, candidates),
         inferred.threshold,
         band,
-        make_explainer(coded, model, model.belief, state.meaningful) if model.belief else None,
+        explainer_of(coded, model, state.meaningful),
         doubts,
         history,
         settings,

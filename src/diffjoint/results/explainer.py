@@ -1,4 +1,4 @@
-"""Who can explain the calls on a table, if anyone can."""
+"""Make the explainer of the calls on a table; raise if the detector cannot explain."""
 
 from diffjoint._types import Mask
 from diffjoint.detectors import Belief
@@ -23,9 +23,17 @@ def make_explainer(coded: CodedTable, model: Model, belief: Belief, called: Mask
     return CellExplainer(coded.table, observation, model.space.schema, belief, called, waiting)
 
 
+def explainer_of(coded: CodedTable, model: Model, called: Mask) -> CellExplainer | None:
+    """Return the explainer for a table; None if nothing can explain its calls."""
+    belief = model.belief
+    if belief is None or not belief.can_explain:
+        return None
+    return make_explainer(coded, model, belief, called)
+
+
 def require_belief(model: Model, detector: str) -> Belief:
     """Return what can explain a model's calls; raise if nothing can."""
-    if model.belief is not None:
+    if model.belief is not None and model.belief.can_explain:
         return model.belief
     if not model.space.mm:
         raise InputError(
@@ -35,7 +43,14 @@ def require_belief(model: Model, detector: str) -> Belief:
         )
     raise InputError(
         f"explain is for {option('detector', DEFAULT_DETECTOR)}; this imputer was fitted with "
-        f"{option('detector', detector)}, which decides by how much drawn values disagree. "
-        "Look at uncertainty(X), or fit with the other detector.",
+        f"{option('detector', detector)}, which {_instead(model)}, or fit with the other "
+        "detector.",
         parameter="detector",
     )
+
+
+def _instead(model: Model) -> str:
+    """Say how a detector decides that cannot explain its calls, and what to look at instead."""
+    if model.belief is None:
+        return "decides by how much drawn values disagree. Look at uncertainty(X)"
+    return "does not explain its calls. Look at predict_mm_proba(X)"

@@ -32,6 +32,7 @@ from diffjoint.results.verdict import (
     find_alarm,
 )
 from diffjoint.results.wrong_calls import HOW_ESTIMATED, find_wrong_calls
+from diffjoint.settings import DEFAULT_DETECTOR
 from diffjoint.state import JointSpace, Observation
 from diffjoint.table import Column
 from diffjoint.values.boosted import learn_values
@@ -161,6 +162,10 @@ NEW_ROWS = (
 )
 
 
+NO_CALLS = "No column was searched, so there are no calls to check."
+NOT_EVIDENCE = f"Only calls that the detector {DEFAULT_DETECTOR!r} made are checked."
+
+
 def check_table(
     observation: Observation, model: Model, loss_rate: LossRate, seed: int, progress: Progress
 ) -> SelfCheck:
@@ -197,7 +202,7 @@ def check_table(
     )
     values = values.assign(n_missing=n_missing)
     if not isinstance(belief, EvidenceBelief):
-        notes += ("No column was searched, so there are no calls to check.",)
+        notes += (NO_CALLS if belief is None else NOT_EVIDENCE,)
         return SelfCheck(values, _frame([]), _frame([]), _frame([]), notes)
     judged = belief.evidence.judge(observation.values, folds)
     columns, is_missing = model.space.schema.modelled, ~observation.observed

@@ -19,7 +19,7 @@ from diffjoint.cli.run.showing import show_codes, show_evidence, show_schema
 from diffjoint.errors import InputError
 from diffjoint.imputer import SelectiveImputer, load
 from diffjoint.io.files import TableFile
-from diffjoint.settings import DEFAULT_DETECTOR, DEFAULT_MEMORY_LIMIT, estimator_params
+from diffjoint.settings import DEFAULT_MEMORY_LIMIT, estimator_params
 from diffjoint.steps import fit_understood, learn_only, understand
 
 Groups = tuple[Searched, Known, Filled, Method, Running]
@@ -121,4 +121,4 @@ def say_doubts(imputer: SelectiveImputer, quiet: bool) -> None:
 
 def is_by_row(imputer: SelectiveImputer) -> bool:
     """Whether values and calls are told of each row by itself, without draws."""
-    return imputer.settings_.is_amortised and imputer.detector == DEFAULT_DETECTOR
+    return imputer.settings_.is_amortised
