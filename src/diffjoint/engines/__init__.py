@@ -1,6 +1,7 @@
 """Tables larger than memory: datasets of files, on this machine or on a cluster."""
 
 from diffjoint.engines.dask import DaskEngine
+from diffjoint.engines.learn import fit_dataset, sample_dataset
 from diffjoint.engines.local import LocalEngine
 from diffjoint.engines.manifest import Manifest, verify
 from diffjoint.engines.pieces import find_dataset, is_dataset
@@ -14,7 +15,9 @@ __all__ = [
     "Manifest",
     "SparkEngine",
     "find_dataset",
+    "fit_dataset",
     "is_dataset",
+    "sample_dataset",
     "start_engine",
     "transform_dataset",
     "verify",

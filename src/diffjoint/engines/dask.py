@@ -5,8 +5,6 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from diffjoint.engines.engine import Run, Task, check_workers, require
-from diffjoint.engines.pieces import Piece
-from diffjoint.engines.shared import Shared
 
 _AHEAD = 4
 """Tasks for each thread of the cluster that are handed over at a time."""
@@ -37,13 +35,13 @@ class DaskEngine:
         self.client, self.n_workers, self.memory_limit = client, n_workers, memory_limit
 
     @contextmanager
-    def started(self, shared: Shared) -> Iterator[Run]:
+    def started(self, shared: Any) -> Iterator[Run]:
         """Connect to the cluster, and send what tasks share to each worker."""
         with ExitStack() as stack:
             client = self._connect(stack)
             held = client.scatter(shared, broadcast=True, hash=False)
 
-            def run(task: Task, pieces: Sequence[Piece]) -> Iterator[Any]:
+            def run(task: Task, pieces: Sequence[Any]) -> Iterator[Any]:
                 return _run(client, task, held, pieces)
 
             yield run
@@ -67,14 +65,14 @@ class DaskEngine:
         return stack.enter_context(Client(where))
 
 
-def _run(client: Any, task: Task, shared: Any, pieces: Sequence[Piece]) -> Iterator[Any]:
+def _run(client: Any, task: Task, shared: Any, pieces: Sequence[Any]) -> Iterator[Any]:
     """Do a task for each piece; a few are handed over at a time."""
     from distributed import as_completed
 
     at_once = _AHEAD * max(1, sum(client.nthreads().values()))
     left = iter(pieces)
 
-    def submit(piece: Piece) -> Any:
+    def submit(piece: Any) -> Any:
         return client.submit(task, shared, piece, pure=False)
 
     begun = as_completed([submit(piece) for _, piece in zip(range(at_once), left, strict=False)])

@@ -5,20 +5,18 @@ from contextlib import AbstractContextManager
 from importlib.util import find_spec
 from typing import Any, Protocol
 
-from diffjoint.engines.pieces import Piece
-from diffjoint.engines.shared import Shared
 from diffjoint.errors import InputError
 
-Task = Callable[[Shared, Piece], Any]
-"""Work on one piece: a function of a module, so that workers find it."""
-Run = Callable[[Task, Sequence[Piece]], Iterator[Any]]
-"""Does a task for each piece; yields what each returns as it is done, in any order."""
+Task = Callable[[Any, Any], Any]
+"""Work on one item, given what all tasks share: a function of a module, so that workers find it."""
+Run = Callable[[Task, Sequence[Any]], Iterator[Any]]
+"""Does a task for each item; yields what each returns as it is done, in any order."""
 
 
 class Engine(Protocol):
     """Runs tasks somewhere."""
 
-    def started(self, shared: Shared) -> AbstractContextManager[Run]:
+    def started(self, shared: Any) -> AbstractContextManager[Run]:
         """Start the workers, and send them what tasks share; the context's value runs tasks."""
 
 

@@ -13,8 +13,6 @@ from multiprocessing.connection import wait as wait_for
 from typing import Any, Self
 
 from diffjoint.engines.engine import Run, Task, check_workers
-from diffjoint.engines.pieces import Piece
-from diffjoint.engines.shared import Shared
 from diffjoint.errors import FileError
 
 MOST_ATTEMPTS = 3
@@ -39,7 +37,7 @@ class LocalEngine:
     def __post_init__(self) -> None:
         check_workers(self.n_workers)
 
-    def started(self, shared: Shared) -> AbstractContextManager[Run]:
+    def started(self, shared: Any) -> AbstractContextManager[Run]:
         """Start the workers; the context's value does a task for each piece."""
         if self.n_workers == 1:
             return nullcontext(lambda task, pieces: (task(shared, piece) for piece in pieces))
@@ -49,7 +47,7 @@ class LocalEngine:
 class _Processes:
     """Worker processes, started anew if one of them dies."""
 
-    def __init__(self, n_workers: int, shared: Shared) -> None:
+    def __init__(self, n_workers: int, shared: Any) -> None:
         self._n_workers, self._shared = n_workers, shared
         self._pool: ProcessPoolExecutor | None = None
 
@@ -59,11 +57,11 @@ class _Processes:
     def __exit__(self, *_: object) -> None:
         self._stop()
 
-    def __call__(self, task: Task, pieces: Sequence[Piece]) -> Iterator[Any]:
+    def __call__(self, task: Task, pieces: Sequence[Any]) -> Iterator[Any]:
         """Do a task for each piece; what workers died with is done again."""
         left = list(reversed(pieces))
         deaths: Counter[str] = Counter()
-        begun: dict[Future[Any], Piece] = {}
+        begun: dict[Future[Any], Any] = {}
         while left or begun:
             try:
                 while left and len(begun) < _AHEAD * self._n_workers:
@@ -82,7 +80,7 @@ class _Processes:
                 deaths[left[-1].name] += 1
                 _check_deaths(deaths)
 
-    def _submit(self, task: Task, piece: Piece) -> Future[Any]:
+    def _submit(self, task: Task, piece: Any) -> Future[Any]:
         if self._pool is None:
             context = multiprocessing.get_context("spawn")  # libraries with threads do not fork
             self._pool = ProcessPoolExecutor(
@@ -96,11 +94,11 @@ class _Processes:
             self._pool = None
 
 
-_given: Shared | None = None
+_given: Any = None
 """In a worker: what all tasks share."""
 
 
-def _set_up(shared: Shared) -> None:
+def _set_up(shared: Any) -> None:
     """Set up a worker; it ends when the process that started it does."""
     global _given  # noqa: PLW0603
     _given = shared
@@ -114,7 +112,7 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def _work(task: Task, piece: Piece) -> Any:
+def _work(task: Task, piece: Any) -> Any:
     """Do a task in a worker."""
     if _given is None:
         raise RuntimeError("a worker is set up before it is given work")

@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from diffjoint.engines.engine import Run, Task, require
-from diffjoint.engines.pieces import Piece
-from diffjoint.engines.shared import Shared
 from diffjoint.errors import InputError
 
 LOCAL = "local[2]"
@@ -37,13 +35,13 @@ class SparkEngine:
         self.session, self.master = session, master
 
     @contextmanager
-    def started(self, shared: Shared) -> Iterator[Run]:
+    def started(self, shared: Any) -> Iterator[Run]:
         """Connect to the cluster, and send what tasks share to each worker."""
         session = self.session or start_session(self.master)
         context = session.sparkContext
         held = context.broadcast(shared)
 
-        def run(task: Task, pieces: Sequence[Piece]) -> Iterator[Any]:
+        def run(task: Task, pieces: Sequence[Any]) -> Iterator[Any]:
             if not pieces:
                 return iter(())
             each = context.parallelize(pieces, len(pieces))

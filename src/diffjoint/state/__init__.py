@@ -6,6 +6,7 @@ from diffjoint.state.keys import (
     canonical_order,
     content_keys,
     keyed_uniform,
+    mix_columns,
     number_repeats,
     row_keys,
 )
@@ -26,6 +27,7 @@ __all__ = [
     "content_keys",
     "counts_before",
     "keyed_uniform",
+    "mix_columns",
     "number_repeats",
     "one_mask",
     "row_keys",

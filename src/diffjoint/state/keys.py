@@ -1,5 +1,7 @@
 """Hash rows to keys that depend on their content, not on their position; hash keys to numbers."""
 
+from collections.abc import Iterable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -48,11 +50,16 @@ def canonical_order(values: NDArray[np.float64]) -> NDArray[np.intp]:
 
 def content_keys(values: NDArray[np.float64], seed: int) -> Keys:
     """Return one key per row that depends on its content; repeats of a row share a key."""
-    keys = np.full(len(values), seed % 2**64, dtype=np.uint64)
+    bits = (np.where(np.isnan(column), np.nan, column + 0.0).view(np.uint64) for column in values.T)
+    return mix_columns(bits, len(values), seed)
+
+
+def mix_columns(columns: Iterable[Keys], n_rows: int, seed: int = 0) -> Keys:
+    """Return one key per row that depends on the numbers in all columns."""
+    keys = np.full(n_rows, seed % 2**64, dtype=np.uint64)
     with np.errstate(over="ignore"):
-        for column in values.T:
-            bits = np.where(np.isnan(column), np.nan, column + 0.0).view(np.uint64)
-            keys = mix((keys ^ bits) + np.uint64(GOLDEN))
+        for column in columns:
+            keys = mix((keys ^ column) + np.uint64(GOLDEN))
     return keys
 
 

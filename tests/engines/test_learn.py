@@ -1,0 +1,115 @@
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pa_parquet
+import pytest
+
+from diffjoint import SelectiveImputer
+from diffjoint.engines import LocalEngine, fit_dataset, sample_dataset
+from diffjoint.engines.survey import merge, row_contents, survey_rows
+from diffjoint.errors import InputError
+from diffjoint.simulate import household_survey
+from tests.conftest import FEW_CELLS, NO_OTHER_LOSSES
+
+N_ROWS = 3_000
+
+
+@pytest.fixture(scope="module")
+def table():
+    """Few distinct rows, so that many occur again; a rare level, and numbers far out."""
+    rng = np.random.default_rng(0)
+    town = rng.choice(["Ulm", "Bonn", None], N_ROWS)
+    town[1234] = "Rom"
+    age = pd.Series(rng.integers(20, 24, N_ROWS)).astype("Int64").mask(rng.random(N_ROWS) < 0.2)
+    age[77] = 104
+    weight = np.where(rng.random(N_ROWS) < 0.1, np.nan, np.round(rng.normal(70, 9, N_ROWS)))
+    weight[9] = 70.5
+    return pd.DataFrame(
+        {"town": town, "age": age, "weight": weight, "day": pd.Timestamp(2024, 1, 1)}
+    )
+
+
+def write(folder, table, n_files, row_group_size):
+    folder.mkdir()
+    for k, rows in enumerate(np.array_split(np.arange(len(table)), n_files)):
+        path = folder / f"{k}.parquet"
+        table.iloc[rows].to_parquet(path, index=False, row_group_size=row_group_size)
+    return folder
+
+
+def test_the_sample_depends_on_what_rows_hold_alone(table, tmp_path):
+    one = sample_dataset(write(tmp_path / "one", table, 1, 10**6), 500)
+    shuffled = table.sample(frac=1, random_state=0)
+    three = sample_dataset(write(tmp_path / "three", shuffled, 3, 130), 500)
+    assert three.table.equals(one.table)
+    assert three.n_examples == one.n_examples
+    assert one.table.num_rows == 500 + one.n_examples
+    assert three.survey.n_missing == one.survey.n_missing
+    np.testing.assert_array_equal(three.survey.missing_together, one.survey.missing_together)
+    assert three.survey.columns == one.survey.columns
+
+
+def test_rare_levels_and_ends_of_ranges_are_in_the_sample(table, tmp_path):
+    found = sample_dataset(write(tmp_path / "in", table, 2, 500), 20).table.to_pandas()
+    assert {*found["town"].dropna()} == {"Ulm", "Bonn", "Rom"}
+    assert (found["age"].min(), found["age"].max()) == (20, 104)
+    assert found["weight"].min() == np.nanmin(table["weight"])
+    assert (found["weight"] % 1 == 0.5).any()
+    assert len(found) < 300
+
+
+def test_repeats_of_a_row_are_chosen_one_by_one(tmp_path):
+    """As many of each as there should be, not all or none."""
+    rows = pd.DataFrame({"a": np.repeat([1, 2, 3], 1_000)})
+    found = sample_dataset(write(tmp_path / "in", rows, 3, 10**6), 900)
+    counts = found.table.to_pandas()["a"].value_counts()
+    assert counts.between(230, 370).all()
+
+
+def test_counts_of_missing_cells_are_exact(table, tmp_path):
+    survey = sample_dataset(write(tmp_path / "in", table, 4, 100), 50).survey
+    missing = table.isna()
+    assert survey.n_rows == N_ROWS
+    assert survey.n_missing == missing.sum().to_dict()
+    expected = missing.to_numpy().T.astype(int) @ missing.to_numpy().astype(int)
+    np.testing.assert_array_equal(survey.missing_together, expected)
+
+
+def test_pieces_merge_in_any_order(table):
+    whole = pa.Table.from_pandas(table)
+    parts = [whole.slice(first, 700) for first in range(0, N_ROWS, 700)]
+    surveys = [survey_rows(part, row_contents(part)) for part in parts]
+    one, other = merge(surveys), merge(reversed(surveys))
+    assert one.columns == other.columns == survey_rows(whole, row_contents(whole)).columns
+    assert {*one.example_keys.tolist()} == {*other.example_keys.tolist()}
+
+
+def test_a_row_has_one_key_in_every_encoding():
+    plain = pa.table({"a": pa.array(["x", None, "y"]), "b": pa.array([1, 2, None])})
+    coded = pa.table(
+        {"a": plain["a"].dictionary_encode(), "b": pa.chunked_array([[1], [2, None]], pa.int64())}
+    )
+    np.testing.assert_array_equal(row_contents(plain), row_contents(coded))
+    assert len({*row_contents(plain).tolist()}) == 3
+
+
+@pytest.mark.slow
+@FEW_CELLS
+@NO_OTHER_LOSSES
+def test_a_model_of_a_dataset_is_that_of_the_table_if_all_rows_are_learnt(tmp_path):
+    world = household_survey(300)
+    survey = world.observed_table
+    folder = write(tmp_path / "in", survey, 2, 70)
+    imputer = SelectiveImputer(world.mm_columns, n_boosters=1, random_state=0)
+    fit_dataset(imputer, folder, fit_rows=300, engine=LocalEngine(2))
+    in_memory = SelectiveImputer(world.mm_columns, n_boosters=1, random_state=0)
+    in_memory.fit(pa_parquet.read_table(folder))
+    pd.testing.assert_frame_equal(imputer.transform(survey), in_memory.transform(survey))
+
+
+def test_what_cannot_be_learnt_from_is_refused(tmp_path):
+    (tmp_path / "a.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(InputError, match="fitted on folders of Parquet"):
+        sample_dataset(tmp_path)
+    with pytest.raises(InputError, match="fit_rows must be a whole number from 2 on; got 1"):
+        sample_dataset(tmp_path, 1)
