@@ -137,7 +137,7 @@ def test_the_numbers_of_a_report_know_nothing_of_its_page():
 
 
 def test_benchmarks_use_the_public_api_alone():
-    public = {"diffjoint", "diffjoint.simulate", "diffjoint.metrics"}
+    public = {"diffjoint", "diffjoint.engines", "diffjoint.simulate", "diffjoint.metrics"}
     for path in BENCHMARKS.rglob("*.py"):
         modules = {
             node.module

@@ -1,5 +1,7 @@
 """``transform`` of folders of files, and ``verify``."""
 
+import re
+
 import pyarrow.parquet as pa_parquet
 import pytest
 
@@ -66,6 +68,27 @@ def test_what_cannot_be_is_refused(here, options, said, capsys, monkeypatch):
     assert run("transform", "model", "in", "wrong", *options) in (1, 2)
     assert said in " ".join(capsys.readouterr().err.split())
     assert not (here / "wrong").exists()
+
+
+@pytest.mark.slow
+def test_a_folder_is_learnt_from_some_of_its_rows(tmp_path, capsys):
+    few_levels = ["married", "employed", "weekly_hours", "commute"]
+    table = household_survey(600).observed_table[few_levels]
+    for name, rows in (("in", table), ("shuffled", table.sample(frac=1, random_state=2))):
+        (tmp_path / name).mkdir()
+        rows[:200].to_parquet(tmp_path / name / "1.parquet", index=False)
+        rows[200:].to_parquet(tmp_path / name / "2.parquet", index=False)
+        model = tmp_path / f"{name}.diffjoint"
+        options = ("-m", "weekly_hours,commute", "--fit-rows", "300", "--set", "n_boosters=1")
+        assert run("fit", tmp_path / name, model, *options) == 0
+        assert re.search(r"Learning from 3\d\d of 600 rows", capsys.readouterr().err)
+    one, other = (load(tmp_path / f"{name}.diffjoint") for name in ("in", "shuffled"))
+    assert one.transform(table).equals(other.transform(table))
+
+
+def test_decisions_are_for_single_files(here, capsys):
+    assert run("fit", here / "in", here / "none", "-m", "", "--decisions", "d.csv") == 2
+    assert "--decisions" in capsys.readouterr().err
 
 
 def test_verify_says_what_is_no_output(here, capsys):

@@ -1,7 +1,7 @@
 import pyarrow.parquet as pa_parquet
 import pytest
 
-from diffjoint.engines import DaskEngine, find_dataset, transform_dataset, verify
+from diffjoint.engines import DaskEngine, find_dataset, sample_dataset, transform_dataset, verify
 from diffjoint.engines.shared import Shared
 from diffjoint.errors import InputError
 from tests.conftest import FEW_CELLS, NO_OTHER_LOSSES
@@ -32,6 +32,11 @@ def test_dask_writes_what_one_process_writes(client, model, folder, whole, tmp_p
     assert there.pieces == here.pieces
     assert verify(tmp_path / "there") == there
     assert pa_parquet.read_table(tmp_path / "there").equals(whole.table)
+
+
+def test_dask_chooses_the_rows_that_one_process_chooses(client, folder):
+    there = sample_dataset(folder, 100, DaskEngine(client))
+    assert there.table.equals(sample_dataset(folder, 100).table)
 
 
 def test_a_worker_that_dies_loses_nothing(client, model, folder, whole, tmp_path):

@@ -5,7 +5,7 @@ import pyarrow.parquet as pa_parquet
 import pytest
 
 from diffjoint import SelectiveImputer
-from diffjoint.engines import LocalEngine, fit_dataset, sample_dataset
+from diffjoint.engines import fit_dataset, sample_dataset
 from diffjoint.engines.survey import merge, row_contents, survey_rows
 from diffjoint.errors import InputError
 from diffjoint.simulate import household_survey
@@ -101,7 +101,7 @@ def test_a_model_of_a_dataset_is_that_of_the_table_if_all_rows_are_learnt(tmp_pa
     survey = world.observed_table
     folder = write(tmp_path / "in", survey, 2, 70)
     imputer = SelectiveImputer(world.mm_columns, n_boosters=1, random_state=0)
-    fit_dataset(imputer, folder, fit_rows=300, engine=LocalEngine(2))
+    fit_dataset(imputer, folder, fit_rows=300)
     in_memory = SelectiveImputer(world.mm_columns, n_boosters=1, random_state=0)
     in_memory.fit(pa_parquet.read_table(folder))
     pd.testing.assert_frame_equal(imputer.transform(survey), in_memory.transform(survey))

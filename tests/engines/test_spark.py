@@ -3,7 +3,7 @@ import shutil
 import pyarrow.parquet as pa_parquet
 import pytest
 
-from diffjoint.engines import SparkEngine, transform_dataset, verify
+from diffjoint.engines import SparkEngine, sample_dataset, transform_dataset, verify
 from diffjoint.engines.spark import start_session
 from diffjoint.errors import InputError
 from tests.conftest import FEW_CELLS, NO_OTHER_LOSSES
@@ -29,6 +29,11 @@ def test_spark_writes_what_one_process_writes(session, model, folder, whole, tmp
     assert there.pieces == here.pieces
     assert verify(tmp_path / "there") == there
     assert pa_parquet.read_table(tmp_path / "there").equals(whole.table)
+
+
+def test_spark_chooses_the_rows_that_one_process_chooses(session, folder):
+    there = sample_dataset(folder, 100, SparkEngine(session))
+    assert there.table.equals(sample_dataset(folder, 100).table)
 
 
 def test_a_machine_without_java_is_told_so(monkeypatch):

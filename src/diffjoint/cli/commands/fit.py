@@ -5,6 +5,7 @@ from diffjoint.cli.options.files import DecisionsIn, ForceOption, In, NewModel, 
 from diffjoint.cli.options.groups import by_groups
 from diffjoint.cli.options.learning import Filled, Known, Method, Searched
 from diffjoint.cli.options.running import DrawsOption, Running, Seed, Unseen
+from diffjoint.cli.options.scaling import Sampling
 
 EXAMPLES = "Example: [bold]diffjoint fit survey.csv survey.diffjoint -m spouse_age[/bold]"
 
@@ -19,20 +20,24 @@ def fit(
     reading: Reading,
     method: Method,
     running: Running,
+    sampling: Sampling,
     decisions: DecisionsIn = None,
     draws: DrawsOption = False,
     force: ForceOption = False,
     unseen: Unseen = "error",
     seed: Seed = 0,
 ) -> None:
-    """Learn a table and save the model, to complete other tables later."""
+    """Learn a table, or a folder of files, and save the model, to complete tables later."""
     parsing.check_method(method)
-    from diffjoint.cli.run import learning, writing
+    from diffjoint.cli.run import datasets, learning, writing
     from diffjoint.cli.run.clashes import check_model
     from diffjoint.cli.run.reading import decided, read
 
     check_model({"IN": source, "--decisions": decisions}, model, force=force)
-    file = read(source, reading, reason_codes=parsing.parse_codes(known.codes))
+    if datasets.is_sampled(source, sampling):
+        file = datasets.read_sample(source, sampling, running, decisions=decisions)
+    else:
+        file = read(source, reading, reason_codes=parsing.parse_codes(known.codes))
     imputer = learning.learn(
         file,
         decided(decisions, file),

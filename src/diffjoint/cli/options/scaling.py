@@ -50,6 +50,28 @@ Draws = Annotated[
 ]
 
 
+FitRows = Annotated[
+    int | None,
+    typer.Option(
+        min=2,
+        metavar="N",
+        help="Learn from N rows of a folder of files, chosen by what they hold, and from those "
+        "that hold a rare level or the end of a range; 100,000 if not given.",
+        rich_help_panel=DATASET,
+    ),
+]
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How rows of a dataset are chosen to learn from."""
+
+    fit_rows: FitRows = None
+    engine: EngineOption = "local"
+    workers: Workers = None
+    scheduler: Scheduler = None
+
+
 @dataclass(frozen=True)
 class Scaling:
     """How a dataset is completed."""

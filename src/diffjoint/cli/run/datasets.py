@@ -1,15 +1,53 @@
-"""Complete a dataset of many files, and check one that was completed."""
+"""Learn from a dataset of many files, complete one, and check one that was completed."""
 
 from pathlib import Path
 
 from diffjoint.cli.console import say
 from diffjoint.cli.options.files import Outputs, Reading
 from diffjoint.cli.options.running import Running
-from diffjoint.cli.options.scaling import Scaling
+from diffjoint.cli.options.scaling import Sampling, Scaling
 from diffjoint.cli.run.reading import tokens_of
 from diffjoint.cli.run.showing import say_counts
-from diffjoint.engines import is_dataset, start_engine, transform_dataset, verify
+from diffjoint.engines import (
+    is_dataset,
+    sample_dataset,
+    start_engine,
+    transform_dataset,
+    verify,
+)
+from diffjoint.engines.learn import DEFAULT_FIT_ROWS
 from diffjoint.errors import InputError
+from diffjoint.io.files import TableFile
+
+
+def is_sampled(source: str, sampling: Sampling) -> bool:
+    """Whether some rows of a dataset are learnt from: it is one, or that is asked for."""
+    return is_dataset(source) or sampling != Sampling()
+
+
+def read_sample(
+    source: str, sampling: Sampling, running: Running, *, decisions: str | None
+) -> TableFile:
+    """Look through a dataset; return rows that stand for all."""
+    if decisions is not None:
+        raise InputError(
+            "--decisions names cells by their rows, and cannot be used with a folder of files. "
+            "Pass a single file for it."
+        )
+    threads = running.threads or 1
+    engine = start_engine(
+        sampling.engine, sampling.workers, sampling.scheduler, running.memory_limit, threads
+    )
+    n_rows = DEFAULT_FIT_ROWS if sampling.fit_rows is None else sampling.fit_rows
+    found = sample_dataset(source, n_rows, engine)
+    table, n_all = found.table, found.survey.n_rows
+    say(
+        f"Learning from {table.num_rows:,} of {n_all:,} rows; {found.n_examples:,} of them hold a "
+        "rare level or the end of a range that the others lack.",
+        running.quiet or table.num_rows == n_all,
+    )
+    index = (table.schema.pandas_metadata or {}).get("index_columns", [])
+    return TableFile(table, passed_through=tuple(n for n in index if n in table.column_names))
 
 
 def goes_to_a_folder(source: str, out: str, scaling: Scaling) -> bool:
