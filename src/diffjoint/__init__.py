@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from diffjoint.fitting.auto_columns import find_mm_columns
     from diffjoint.imputer import SelectiveImputer, load
     from diffjoint.inspection.inspect import inspect
+    from diffjoint.inspection.rules import check_rules, find_rules
     from diffjoint.io.decisions import read_decisions
     from diffjoint.report import Report
     from diffjoint.results.imputation import Imputation
@@ -25,7 +26,9 @@ __all__ = [
     "SelectiveImputer",
     "SelfCheck",
     "__version__",
+    "check_rules",
     "find_mm_columns",
+    "find_rules",
     "inspect",
     "keep_na",
     "load",
@@ -39,7 +42,9 @@ _HOMES = {
     "Report": "report",
     "SelectiveImputer": "imputer",
     "SelfCheck": "results.self_check",
+    "check_rules": "inspection.rules",
     "find_mm_columns": "fitting.auto_columns",
+    "find_rules": "inspection.rules",
     "inspect": "inspection.inspect",
     "keep_na": "analysis.keep_na",
     "load": "imputer",

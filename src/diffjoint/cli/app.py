@@ -9,7 +9,18 @@ import typer
 from typer.core import TyperGroup
 
 from diffjoint import __version__
-from diffjoint.cli.commands import demo, fit, impute, inspect, score, simulate, transform, verify
+from diffjoint.cli.commands import (
+    check,
+    demo,
+    fit,
+    impute,
+    inspect,
+    rules,
+    score,
+    simulate,
+    transform,
+    verify,
+)
 from diffjoint.cli.console import explaining_errors, fail
 from diffjoint.cli.start import WRONG_USE
 
@@ -50,6 +61,8 @@ app = typer.Typer(
     add_completion=False,
 )
 app.command("inspect", epilog=inspect.EXAMPLES)(inspect.inspect)
+app.command("rules", epilog=rules.EXAMPLES)(rules.rules)
+app.command("check", epilog=check.EXAMPLES)(check.check)
 app.command("impute", epilog=impute.EXAMPLES)(impute.impute)
 app.command("fit", epilog=fit.EXAMPLES)(fit.fit)
 app.command("transform", epilog=transform.EXAMPLES)(transform.transform)

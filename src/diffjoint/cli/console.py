@@ -15,6 +15,7 @@ OPTIONS = {
     "mm_columns": "--mm-columns",
     "loss_rate": "--loss-rate",
     "rules": "--rule",
+    "use_found_rules": "--found-rules",
     "reason_codes": "--code",
     "column_kinds": "--kind",
     "checkboxes": "--checkboxes",

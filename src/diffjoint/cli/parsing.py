@@ -5,8 +5,9 @@ from collections.abc import Callable
 from typing import Any
 
 from diffjoint._checks import check_choice
-from diffjoint.cli.options.learning import Method
+from diffjoint.cli.options.learning import Known, Method
 from diffjoint.errors import InputError
+from diffjoint.io.rule_files import join_rules, read_rule_file
 from diffjoint.settings import (
     DETECTOR_NAMES,
     PRESETS,
@@ -45,6 +46,16 @@ def parse_rules(rules: list[str] | None) -> dict[str, str] | None:
             )
         read[column] = rule
     return read or None
+
+
+def rules_of(known: Known) -> dict[str, str] | None:
+    """Read the rules given one by one, and those of a file."""
+    given = parse_rules(known.rules)
+    return (
+        given
+        if known.rule_file is None
+        else join_rules(given or {}, read_rule_file(known.rule_file))
+    )
 
 
 def parse_codes(codes: list[str] | None) -> dict[str, Any] | None:

@@ -108,7 +108,9 @@ def find_rules(
     """
     rows = _sample(values)
     finder = _Finder(open_gates(values[rows], schema), values[rows], missing[rows], tuple(given))
-    targets = [j for j in sorted(searched) if missing[:, j].any() and j not in finder.opened_by]
+    targets = [
+        j for j in sorted(map(int, searched)) if missing[:, j].any() and j not in finder.opened_by
+    ]
     for _ in range(MOST_PASSES):
         if not finder.pass_over(targets):
             break

@@ -30,6 +30,24 @@ LossRateOption = Annotated[
         MEANINGFUL,
     ),
 ]
+FoundRules = Annotated[
+    bool,
+    typer.Option(
+        "--found-rules",
+        metavar="",
+        help="Keep to the rules that the table follows, as diffjoint rules finds them.",
+        rich_help_panel=MEANINGFUL,
+    ),
+]
+RuleFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--rules",
+        metavar="FILE",
+        help="A TOML file of such rules, as diffjoint rules --out writes it.",
+        rich_help_panel=KNOWLEDGE,
+    ),
+]
 Rules = Annotated[
     list[str] | None,
     repeated(
@@ -125,6 +143,7 @@ class Searched:
 
     mm_columns: MMColumns = None
     loss_rate: LossRateOption = None
+    found_rules: FoundRules = False
 
 
 @dataclass(frozen=True)
@@ -132,6 +151,7 @@ class Known:
     """What is known of the table."""
 
     rules: Rules = None
+    rule_file: RuleFile = None
     codes: Codes = None
     kinds: Kinds = None
     checkboxes: CheckboxesOption = "keep"

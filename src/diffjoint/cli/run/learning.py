@@ -11,8 +11,8 @@ from diffjoint.cli.parsing import (
     parse_bounds,
     parse_codes,
     parse_kinds,
-    parse_rules,
     parse_settings,
+    rules_of,
 )
 from diffjoint.cli.run.by_file import parse_columns, parse_loss_rate, parse_mm_fill, with_codes_of
 from diffjoint.cli.run.showing import show_codes, show_evidence, show_schema
@@ -71,7 +71,8 @@ def _params(
     return {
         "mm_columns": parse_columns(file, searched.mm_columns),
         "loss_rate": parse_loss_rate(file, searched.loss_rate),
-        "rules": parse_rules(known.rules),
+        "rules": rules_of(known),
+        "use_found_rules": searched.found_rules,
         "reason_codes": with_codes_of(file, parse_codes(known.codes)),
         "column_kinds": {
             **dict.fromkeys(file.passed_through, "pass-through"),
