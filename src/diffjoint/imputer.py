@@ -12,6 +12,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from diffjoint._atomic import check_writable
+from diffjoint._bundles import Key, check_key
 from diffjoint._checks import AUTO
 from diffjoint._choices import Band, Checkboxes, MMOutput
 from diffjoint.errors import InputError
@@ -298,7 +299,14 @@ class SelectiveImputer(InferenceMixin, TransformerMixin, BaseEstimator):  # type
         understood = self._understand(Given(X, known_meaningful, known_lost))
         return self._complete(self._fit(understood))
 
-    def save(self, path: str | os.PathLike[str], *, draws: bool = False) -> None:
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        draws: bool = False,
+        key: Key | None = None,
+        row_marks: bool = True,
+    ) -> None:
         """Save the fitted imputer to one file, without pickle; :func:`load` reads it back.
 
         Parameters
@@ -308,8 +316,17 @@ class SelectiveImputer(InferenceMixin, TransformerMixin, BaseEstimator):  # type
             True: what is loaded can :meth:`sample`. The diffusion model is trained first if it was
             not yet, which takes longer than a fit. False: nothing is trained; what was trained
             already is saved, see ``can_sample_``.
+        key : str or bytes, optional
+            A secret of at least 16 characters that signs the file: ``load(path, key=key)`` reads
+            no file that somebody without it wrote or altered.
+        row_marks : bool
+            False: leave out the 32 bits by which each row of ``fit`` is known again, so that
+            nobody can ask the file whether a row was there. Rows of ``fit`` are then judged as new
+            ones are, and their P(meaningful) is a little too sure.
         """
         check_is_fitted(self)
+        if key is not None:
+            check_key(key)
         if draws:
             self._fitted.check_can_draw()
             check_writable(path)
@@ -328,7 +345,7 @@ class SelectiveImputer(InferenceMixin, TransformerMixin, BaseEstimator):  # type
             list(getattr(self, "feature_names_in_", [])),
             self.n_features_in_,
         )
-        write_model(path, saved)
+        write_model(path, saved, key, row_marks=row_marks)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Return the names of the output's columns."""
@@ -410,7 +427,9 @@ class SelectiveImputer(InferenceMixin, TransformerMixin, BaseEstimator):  # type
         return task.coded
 
 
-def load(path: str | os.PathLike[str], *, device: str = "auto") -> SelectiveImputer:
+def load(
+    path: str | os.PathLike[str], *, device: str = "auto", key: Key | None = None
+) -> SelectiveImputer:
     """Read an imputer that :meth:`SelectiveImputer.save` wrote.
 
     Parameters
@@ -418,6 +437,9 @@ def load(path: str | os.PathLike[str], *, device: str = "auto") -> SelectiveImpu
     path : path
     device : str
         Where to run it; it need not be where it was fitted.
+    key : str or bytes, optional
+        What the file must be signed with, see :meth:`SelectiveImputer.save`. Without one, any file
+        is read that holds a whole model; no file can run code.
 
     Examples
     --------
@@ -432,7 +454,7 @@ def load(path: str | os.PathLike[str], *, device: str = "auto") -> SelectiveImpu
     >>> load(path).transform(survey).equals(imputer.transform(survey))
     True
     """
-    saved = read_model(path, device)
+    saved = read_model(path, device, None if key is None else check_key(key))
     try:
         imputer = SelectiveImputer(**saved.params).set_params(diffusion__device=device)
     except TypeError as error:

@@ -33,6 +33,7 @@ OPTIONS = {
     "random_state": "--seed",
     "self_check": "--self-check",
     "draws": "--draws",
+    "key": "--key-file",
     **{name: f"--set {name}" for name in settings_types()},
 }
 """How the command line calls the parameters of the library that it has; others keep their name."""

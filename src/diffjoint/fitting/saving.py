@@ -5,15 +5,18 @@ from collections.abc import Hashable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from diffjoint._bundles import Arrays, read_bundle, write_bundle
+from diffjoint._bundles import Arrays, Key, read_bundle, write_bundle
 from diffjoint.fitting.found import plain_rules, rules_from
-from diffjoint.fitting.model import Model, check_device, model_from
+from diffjoint.fitting.model import BELIEF, Model, check_device, model_from
 from diffjoint.fitting.params import label_from, params_from, plain_params
 from diffjoint.fitting.stored import check_stored, laid_out_otherwise
 from diffjoint.settings import Settings
 from diffjoint.skip_rules.find import FoundRule
 from diffjoint.state import JointSpace
 from diffjoint.table import Schema
+
+ROW_MARKS = f"{BELIEF}seen"
+"""The array of the marks that rows of the table of ``fit`` are known again by."""
 
 
 @dataclass(frozen=True)
@@ -49,9 +52,22 @@ class Saved:
     n_features: int
 
 
-def write_model(path: str | os.PathLike[str], saved: Saved) -> None:
-    """Write a fitted imputer to a file."""
+def write_model(
+    path: str | os.PathLike[str], saved: Saved, key: Key | None = None, *, row_marks: bool = True
+) -> None:
+    """Write a fitted imputer to a file.
+
+    Parameters
+    ----------
+    key : str or bytes, optional
+        Signs the file.
+    row_marks : bool
+        Whether the file says by which marks rows of the table of ``fit`` are known again.
+    """
     model = saved.model
+    arrays = model.arrays()
+    if not row_marks:
+        arrays |= {name: array[:0] for name, array in arrays.items() if name == ROW_MARKS}
     facts = {
         "params": plain_params(saved.params),
         "schema": model.space.schema.to_json(),
@@ -68,18 +84,20 @@ def write_model(path: str | os.PathLike[str], saved: Saved) -> None:
         "feature_names": saved.feature_names,
         "n_features": saved.n_features,
     }
-    write_bundle(path, "model", model.arrays(), facts)
+    write_bundle(path, "model", arrays, facts, key)
 
 
-def read_model(path: str | os.PathLike[str], device: str) -> Saved:
+def read_model(path: str | os.PathLike[str], device: str, key: Key | None = None) -> Saved:
     """Read what :func:`write_model` wrote.
 
     Parameters
     ----------
     device : str
         Where the diffusion model is to run.
+    key : str or bytes, optional
+        What the file must be signed with.
     """
-    arrays, facts = read_bundle(path, "model")
+    arrays, facts = read_bundle(path, "model", key)
     check_stored(path, arrays, facts)
     try:
         return _saved_from(arrays, facts, device)

@@ -4,7 +4,7 @@ from diffjoint.cli import parsing
 from diffjoint.cli.options.files import DecisionsIn, ForceOption, In, NewModel, Reading
 from diffjoint.cli.options.groups import by_groups
 from diffjoint.cli.options.learning import Filled, Known, Method, Searched
-from diffjoint.cli.options.running import DrawsOption, Running, Seed, Unseen
+from diffjoint.cli.options.running import DrawsOption, Running, Saving, Seed, Unseen
 from diffjoint.cli.options.scaling import Sampling
 
 EXAMPLES = "Example: [bold]diffjoint fit survey.csv survey.diffjoint -m spouse_age[/bold]"
@@ -21,6 +21,7 @@ def fit(
     method: Method,
     running: Running,
     sampling: Sampling,
+    saving: Saving,
     decisions: DecisionsIn = None,
     draws: DrawsOption = False,
     force: ForceOption = False,
@@ -31,8 +32,9 @@ def fit(
     parsing.check_method(method)
     from diffjoint.cli.run import datasets, learning, writing
     from diffjoint.cli.run.clashes import check_model
-    from diffjoint.cli.run.reading import decided, read
+    from diffjoint.cli.run.reading import decided, key_in, read
 
+    key_in(saving.key_file)
     check_model({"IN": source, "--decisions": decisions}, model, force=force)
     if datasets.is_sampled(source, sampling):
         file = datasets.read_sample(source, sampling, running, decisions=decisions)
@@ -46,4 +48,4 @@ def fit(
         random_state=seed,
         n_threads=running.threads,
     )
-    writing.save_model(imputer, model, draws=draws, quiet=running.quiet)
+    writing.save_model(imputer, model, saving, draws=draws, quiet=running.quiet)

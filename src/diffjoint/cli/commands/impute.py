@@ -4,7 +4,7 @@ from diffjoint.cli import parsing
 from diffjoint.cli.options.files import DecisionsIn, In, ModelOut, Out, Outputs, Reading
 from diffjoint.cli.options.groups import by_groups
 from diffjoint.cli.options.learning import Filled, Known, Method, Searched
-from diffjoint.cli.options.running import Running, Seed
+from diffjoint.cli.options.running import Running, Saving, Seed
 
 EXAMPLES = (
     "Examples:\n\n"
@@ -26,6 +26,7 @@ def impute(
     reading: Reading,
     method: Method,
     running: Running,
+    saving: Saving,
     decisions: DecisionsIn = None,
     model_out: ModelOut = None,
     seed: Seed = 0,
@@ -37,8 +38,9 @@ def impute(
     from diffjoint._atomic import staged_outputs
     from diffjoint.cli.run import completing, learning, writing
     from diffjoint.cli.run.clashes import check_outputs
-    from diffjoint.cli.run.reading import bound, decided, goes_in_blocks, read
+    from diffjoint.cli.run.reading import bound, decided, goes_in_blocks, key_in, read
 
+    key_in(saving.key_file)
     inputs = {"IN": source, "--decisions": decisions}
     check_outputs(inputs, {"OUT": out, "--model-out": model_out}, outputs)
     file = read(source, reading, reason_codes=parsing.parse_codes(known.codes))
@@ -63,6 +65,6 @@ def impute(
     result = imputer.impute()
     with staged_outputs():
         if model_out is not None:
-            writing.save_model(imputer, model_out, draws=False, quiet=running.quiet)
+            writing.save_model(imputer, model_out, saving, draws=False, quiet=running.quiet)
         completing.write_all(imputer, source, file, out, result, outputs, cells, running.quiet)
     completing.check_unreported(imputer, file, result, outputs, cells)

@@ -2,7 +2,7 @@
 
 from diffjoint.cli.options.files import DecisionsIn, In, ModelPath, Out, Outputs, Reading
 from diffjoint.cli.options.groups import by_groups
-from diffjoint.cli.options.running import Running, UnseenLater
+from diffjoint.cli.options.running import KeyFile, Running, UnseenLater
 from diffjoint.cli.options.scaling import Scaling
 
 EXAMPLES = (
@@ -24,20 +24,23 @@ def transform(
     running: Running,
     scaling: Scaling,
     unseen: UnseenLater = None,
+    key_file: KeyFile = None,
 ) -> None:
     """Complete a table, or a folder of files, with a model that fit saved."""
     from diffjoint._atomic import staged_outputs
     from diffjoint.cli.run import completing, datasets, learning
     from diffjoint.cli.run.clashes import check_outputs
-    from diffjoint.cli.run.reading import check_bound, decided, goes_in_blocks, read
+    from diffjoint.cli.run.reading import check_bound, decided, goes_in_blocks, key_in, read
 
+    key = key_in(key_file)
     if datasets.goes_to_a_folder(source, out, scaling):
+        learning.check_signed(model, key)
         asked = (outputs, reading, running, scaling)
         datasets.complete_dataset(model, source, out, *asked, unseen=unseen, decisions=decisions)
         return
     inputs = {"IN": source, "--decisions": decisions}
     check_outputs(inputs, {"OUT": out}, outputs, model=model)
-    imputer = learning.loaded(model, unseen, running, self_check=outputs.self_check)
+    imputer = learning.loaded(model, key, unseen, running, self_check=outputs.self_check)
     file = read(source, reading, imputer.schema_, imputer.reason_codes)
     learning.say_doubts(imputer, running.quiet)
     asks_for_all = decisions or imputer.rules

@@ -1,6 +1,7 @@
 """How a command runs, and what it does with a model."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -27,6 +28,24 @@ DrawsOption = Annotated[
         "--draws/--no-draws",
         help="Train the diffusion model as well and save it, so that Python's sample can draw from "
         "the model; takes longer than the rest.",
+        rich_help_panel=OUTPUT,
+    ),
+]
+KeyFile = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="File that holds a key of 16 characters or more: models are saved signed with it, and "
+        "no model is read that was not.",
+        rich_help_panel=OUTPUT,
+    ),
+]
+RowMarks = Annotated[
+    bool,
+    typer.Option(
+        "--row-marks/--no-row-marks",
+        help="Save marks that rows of the table are known again by. Without them nobody can ask "
+        "the model whether a row was there, and it judges those rows as new ones.",
         rich_help_panel=OUTPUT,
     ),
 ]
@@ -59,6 +78,14 @@ Quiet = Annotated[
 Json = Annotated[
     bool, typer.Option("--json", metavar="", help="Print JSON.", rich_help_panel=OUTPUT)
 ]
+
+
+@dataclass(frozen=True)
+class Saving:
+    """How a model is saved."""
+
+    key_file: KeyFile = None
+    row_marks: RowMarks = True
 
 
 @dataclass(frozen=True)

@@ -94,11 +94,16 @@ def _params(
 
 
 def loaded(
-    model: Path, unseen: str | None, running: Running, *, self_check: bool
+    model: Path,
+    key: bytes | None,
+    unseen: str | None,
+    running: Running,
+    *,
+    self_check: bool,
 ) -> SelectiveImputer:
     """Return a saved imputer, set to run as asked."""
     tidy(model)
-    imputer = load(model, device=running.device)
+    imputer = load(model, device=running.device, key=key)
     if self_check and not imputer.settings_.is_amortised:
         raise InputError(
             f"--self-check is for values that need no draws; {model} was fitted with "
@@ -112,6 +117,12 @@ def loaded(
     if unseen is not None:
         imputer.set_params(unseen=unseen)
     return imputer
+
+
+def check_signed(model: Path, key: bytes | None) -> None:
+    """Raise, before work that loads a model several times, unless it is signed with a key."""
+    if key is not None:
+        load(model, key=key)
 
 
 def say_doubts(imputer: SelectiveImputer, quiet: bool) -> None:

@@ -1,19 +1,25 @@
-"""Read tables and what was decided on their cells; bound how much of a file is held."""
+"""Read tables, what was decided on their cells, and keys; bound how much of a file is held."""
 
 import os
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
+from diffjoint._bundles import check_key
 from diffjoint._memory import check_room, rows_within
 from diffjoint._placing import tidy
 from diffjoint.cli.console import say
 from diffjoint.cli.options.files import Outputs, Reading
 from diffjoint.cli.options.running import Running
+from diffjoint.errors import FileError
 from diffjoint.io.decisions import read_decisions
 from diffjoint.io.files import TableFile, is_text, read_file
 from diffjoint.settings import NA_VALUES, parse_bytes
 from diffjoint.table import Schema
 from diffjoint.trees import MANY_ROWS, MOST_AT_ONCE
+
+MOST_KEY = 1 << 16
+"""Bytes of a key's file that are read."""
 
 
 def read(
@@ -38,6 +44,20 @@ def tokens_of(reading: Reading) -> tuple[str, ...]:
 def decided(decisions: str | None, file: TableFile) -> dict[str, Any]:
     """Return what a list of decisions makes known of a table; nothing without one."""
     return {} if decisions is None else read_decisions(decisions, file.table)
+
+
+def key_in(path: Path | None) -> bytes | None:
+    """Return the key in a file, without the line break at its end; None without a file."""
+    if path is None:
+        return None
+    try:
+        with path.open("rb") as file:
+            key = file.read(MOST_KEY)
+    except OSError as error:
+        raise FileError(
+            f"Cannot read {path}: {error.strerror}. Name the file of the key.", parameter="key"
+        ) from error
+    return bytes(check_key(key.rstrip(b"\r\n")))  # type: ignore[arg-type]
 
 
 def goes_in_blocks(file: TableFile, out: str, outputs: Outputs) -> bool:

@@ -9,6 +9,8 @@ import pandas as pd
 from diffjoint._atomic import when_in_place
 from diffjoint.cli.console import by_options, say
 from diffjoint.cli.options.files import Outputs
+from diffjoint.cli.options.running import Saving
+from diffjoint.cli.run.reading import key_in
 from diffjoint.imputer import SelectiveImputer
 from diffjoint.io.files import STANDARD_STREAM, TableFile, is_text, write_file
 from diffjoint.io.formulas import guarded
@@ -16,9 +18,17 @@ from diffjoint.results.imputation import Imputation
 from diffjoint.results.self_check import SelfCheck
 
 
-def save_model(imputer: SelectiveImputer, path: Path, *, draws: bool, quiet: bool) -> None:
+def save_model(
+    imputer: SelectiveImputer,
+    path: Path,
+    saving: Saving,
+    *,
+    draws: bool,
+    quiet: bool,
+) -> None:
     """Save a model, and say what it can do."""
-    imputer.save(path, draws=draws)
+    key = key_in(saving.key_file)
+    imputer.save(path, draws=draws, key=key, row_marks=saving.row_marks)
     draws_too = draws or not imputer.settings_.is_amortised
     more = ", and draw them." if draws_too else "; fit --draws saves one that can draw them, too."
     said = f"Saved the model to {path}. It can complete, explain and review tables{more}"
