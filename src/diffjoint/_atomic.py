@@ -9,7 +9,7 @@ import stat
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -178,10 +178,12 @@ def _beside(target: Path) -> Iterator[BinaryIO]:
             break
         file.close()  # taken for left over between its creation and its lock
     try:
-        with file:
-            yield file
-    finally:
-        beside.unlink(missing_ok=True)
+        yield file
+    finally:  # what is not put in its place is dropped, so that it need not be written out
+        with suppress(OSError):
+            file.close()
+        with suppress(OSError):  # it is removed later, as what is left over is
+            beside.unlink(missing_ok=True)
 
 
 def _real(path: str | os.PathLike[str]) -> Path:

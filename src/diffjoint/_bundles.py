@@ -79,6 +79,8 @@ def read_bundle(
             f"{path} is not a whole diffjoint {kind} file: it is cut off, damaged or something "
             f"else ({error}). Save it again."
         ) from error
+    except OSError as error:
+        raise FileError(f"Cannot read {path}: {error}. Check the file and try again.") from error
     if header["sha256"] != _digest(arrays, header["facts"]):
         raise ModelFileError(
             f"{path} was altered after it was saved: its content does not match its digest. "

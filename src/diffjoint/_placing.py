@@ -12,8 +12,8 @@ import re
 import secrets
 import shutil
 import stat
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -109,8 +109,34 @@ def tidy(path: PathLike) -> None:
                 _settle(Path(entry.path), found["token"], is_done=found["state"] == "done")
         own = own_prefix(target)
         for entry in beside:
-            if entry.name.startswith(own) and entry.name.endswith(TEMPORARY) and _is_ours(entry):
-                _remove_unlocked(Path(entry.path))
+            if entry.name.startswith(own) and entry.name.endswith(TEMPORARY):
+                if _is_ours(entry):
+                    _remove_unlocked(Path(entry.path))
+                elif entry.is_dir(follow_symlinks=False):
+                    _remove_unlocked_folder(Path(entry.path))
+
+
+@contextmanager
+def whole_folder(path: PathLike) -> Iterator[Path]:
+    """Make a folder beside a path, to be filled, and put it there in one step when it is complete.
+
+    Left-over ones of processes that are gone are removed first.
+    """
+    tidy(path)
+    target = Path(os.path.realpath(path))
+    beside = target.with_name(f"{own_prefix(target)}{secrets.token_hex(4)}{TEMPORARY}")
+    beside.mkdir(parents=True)
+    number = None if fcntl is None else os.open(beside, os.O_RDONLY)
+    try:
+        if number is not None:
+            with suppress(OSError):
+                fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield beside
+        os.replace(beside, target)
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+        if number is not None:
+            os.close(number)
 
 
 def own_prefix(target: Path) -> str:
@@ -274,3 +300,15 @@ def _remove_unlocked(path: Path) -> None:
     with suppress(OSError), open(path, "rb") as file:
         if is_locked_by_us(file):
             path.unlink(missing_ok=True)
+
+
+def _remove_unlocked_folder(path: Path) -> None:
+    """Remove a folder that a process left behind while it was filled."""
+    number = os.open(path, os.O_RDONLY)
+    try:
+        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        shutil.rmtree(path, ignore_errors=True)
+    except OSError:  # in use still
+        pass
+    finally:
+        os.close(number)

@@ -186,6 +186,11 @@ def _find_delimiter(
     return usual, 1
 
 
+def unreadable(name: str, error: OSError) -> FileError:
+    """Return the error for a file that cannot be read."""
+    return FileError(f"Cannot read {name}: {error.strerror or error}. Check the path and the file.")
+
+
 def _newline(head: bytes) -> str:
     if b"\r\n" in head:
         return "\r\n"
@@ -210,7 +215,10 @@ class Utf8Stream(io.RawIOBase):
     """A text file as UTF-8, without blank lines before the first and with an end to the last."""
 
     def __init__(self, content: Path | bytes, encoding: str, name: str) -> None:
-        self._file = _opened(content)
+        try:
+            self._file = _opened(content)
+        except OSError as error:
+            raise unreadable(name, error) from error
         self._encoding, self._name = encoding, name
         self._rest, self._has_begun, self._is_at_end, self._last = b"", False, False, "\n"
         try:
@@ -226,7 +234,7 @@ class Utf8Stream(io.RawIOBase):
     def read(self, size: int = -1) -> bytes:
         """Read so many bytes, or fewer at the end."""
         while not self._is_at_end and (size < 0 or len(self._rest) < size):
-            self._rest += self._decoded(self._file.read(max(size, _HEAD_BYTES)))
+            self._rest += self._decoded(self._read(max(size, _HEAD_BYTES)))
         taken = len(self._rest) if size < 0 else size
         given, self._rest = self._rest[:taken], self._rest[taken:]
         return given
@@ -235,6 +243,12 @@ class Utf8Stream(io.RawIOBase):
         """Close the file."""
         self._file.close()
         super().close()
+
+    def _read(self, size: int) -> bytes:
+        try:
+            return self._file.read(size)
+        except OSError as error:
+            raise unreadable(self._name, error) from error
 
     def _decoded(self, part: bytes) -> bytes:
         self._is_at_end = not part

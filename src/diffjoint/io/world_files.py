@@ -1,9 +1,6 @@
 """Worlds as folders of files, so that any tool can be judged against them."""
 
 import json
-import os
-import secrets
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from diffjoint._placing import whole_folder
 from diffjoint.errors import FileError, InputError
 from diffjoint.io.files import check_ending, read_file, write_file
 from diffjoint.settings import NA_VALUES
@@ -47,19 +45,14 @@ def save_world(world: World, folder: Path, ending: str = ".csv") -> list[Path]:
     """
     check_ending(f"table{ending}")
     check_new(folder)
-    target = folder.resolve()
-    beside = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
     try:
-        beside.mkdir(parents=True)
-        for name, table in _tables(world).items():
-            write_file(str(beside / f"{name}{ending}"), table.reset_index(drop=True))
-        facts = json.dumps(_facts(world, ending), indent=2, ensure_ascii=False)
-        (beside / FACTS).write_text(facts, encoding="utf-8")
-        os.replace(beside, target)
+        with whole_folder(folder) as beside:
+            for name, table in _tables(world).items():
+                write_file(str(beside / f"{name}{ending}"), table.reset_index(drop=True))
+            facts = json.dumps(_facts(world, ending), indent=2, ensure_ascii=False)
+            (beside / FACTS).write_text(facts, encoding="utf-8")
     except OSError as error:
         raise FileError(f"Cannot write {folder}: {error.strerror or error}.") from error
-    finally:
-        shutil.rmtree(beside, ignore_errors=True)
     return sorted(folder.iterdir())
 
 
