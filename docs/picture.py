@@ -36,7 +36,7 @@ def draw() -> str:
         f'<rect width="{width}" height="{height}" fill="{PAPER}"/>',
     ]
     top = 16
-    heading = "Before: every empty cell looks the same"
+    heading = "Before: every missing cell looks the same"
     parts += _table(top, heading, names, values, missing[rows], missing[rows], ("?", EMPTY))
     top += (len(rows) + 2) * LINE + 16
     heading = "After: lost cells are imputed, meaningful ones are kept as NA"

@@ -283,7 +283,7 @@ DEFAULT_MEMORY_LIMIT = "1GB"
 INSPECTED_ROWS = 5_000
 """Rows that a first look takes its evidence from, at most, unless told otherwise."""
 NA_VALUES = ("NA", "N/A", "n/a", "<NA>", "NaN", "nan", "NULL", "null", "None", "#N/A")
-"""Tokens for an empty cell in text files, unless others are named; the empty text always is."""
+"""Tokens for a missing cell in text files, unless others are named; the empty text always is."""
 
 
 def settings_for(preset: str, **overrides: Any) -> Settings:

@@ -585,7 +585,7 @@ def test_a_real_table_that_is_not_there_is_asked_for(tmp_path, capsys):
 
 @pytest.fixture
 def coded_file(tmp_path):
-    """A survey with skip logic, in which some empty cells say why they are empty."""
+    """A survey with skip logic, in which some missing cells say why they are empty."""
     survey = household_survey(120, seed=5).observed_table.astype(object)
     empty = survey.isna()
     survey.loc[empty["income"], "income"] = "refused"

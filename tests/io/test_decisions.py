@@ -50,7 +50,7 @@ def test_cells_without_a_decision_say_nothing(table, nothing):
         ({"row": [-1]}, "names row -1"),
         ({"row": ["first"]}, "names row 'first'"),
         ({"row": [1.5]}, "names row 1.5"),
-        ({"row": [1]}, "row 1 of column 'a', which is not empty: it holds 1.5"),
+        ({"row": [1]}, "row 1 of column 'a', which is not missing: it holds 1.5"),
         ({"decision": ["keep"]}, "must say 'meaningful' or 'lost' .* entry 1 says 'keep'"),
     ],
 )

@@ -74,7 +74,7 @@ def test_labelled_cells_are_never_overruled(world, detector, seed):
 def test_drawn_masks_follow_labels_in_other_columns():
     """Hours and commute are asked together: a label on one says something of the other.
 
-    Fitted with every empty cell of hours labelled, so that what hours say of commute is certain.
+    Fitted with every missing cell of hours labelled, so that what hours say of commute is certain.
     """
     world = household_survey(1000, seed=7)
     survey = world.observed_table

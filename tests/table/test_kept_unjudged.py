@@ -1,4 +1,4 @@
-"""Columns whose empty cells are kept without being judged: checkboxes, and those hardly observed."""
+"""Columns whose missing cells are kept without being judged: checkboxes, and those hardly observed."""
 
 import json
 import re
@@ -291,7 +291,7 @@ def test_boxes_can_come_out_in_words(survey):
 @pytest.mark.slow
 def test_auto_does_not_judge_boxes(survey):
     found = {record["column"]: record for record in find_mm_columns(survey[0])}
-    assert {found[box]["reason"] for box in BOXES} == {"a checkbox: empty is not ticked"}
+    assert {found[box]["reason"] for box in BOXES} == {"a checkbox: missing is not ticked"}
     assert found["works"]["missing_rate"] == survey[0]["works"].isna().mean()
     assert [name for name, record in found.items() if record["is_named"]] == MM
     model, warned = fitted(survey[0], mm_columns="auto")

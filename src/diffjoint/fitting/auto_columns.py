@@ -34,7 +34,7 @@ __all__ = [
     "search_coded",
 ]
 
-CHECKBOX = f"a checkbox: empty is {UNTICKED}"
+CHECKBOX = f"a checkbox: missing is {UNTICKED}"
 MATTERS = 0.02
 """Share of its cells that a column misses at least for a warning that it could not be judged."""
 MOST_NAMED = 8

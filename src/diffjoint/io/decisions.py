@@ -109,8 +109,8 @@ def _check_cells(table: Table, meaningful: Mask, lost: Mask, where: str) -> None
         if len(filled):
             value = cells_of(table.column(position), filled[:1])[0]
             raise InputError(
-                f"{where} decides on {_cells(filled, table, position)}, which is not empty: it "
-                f"holds {value!r}. Only empty cells can be decided on. Was the list made from "
+                f"{where} decides on {_cells(filled, table, position)}, which is not missing: it "
+                f"holds {value!r}. Only missing cells can be decided on. Was the list made from "
                 "another table?"
             )
         both = np.flatnonzero(meaningful[:, position] & lost[:, position])

@@ -54,9 +54,9 @@ class TableFile:
     notes : Notes or None
         What a statistical file says beside its cells.
     reason_codes : dict
-        Codes for empty cells whose reason the file itself gives, by column.
+        Codes for missing cells whose reason the file itself gives, by column.
     without_reason : dict
-        Codes for empty cells that do not say why, by column; they are read as empty.
+        Codes for missing cells that do not say why, by column; they are read as missing.
     kinds : dict
         Columns whose kind the file itself gives.
     """
@@ -109,8 +109,8 @@ def read_file(
     schema : Schema, optional
         What the columns are, if that is known; told from the text otherwise.
     reason_codes : mapping, optional
-        Codes for empty cells. They stay in the table, but text is typed, and written back,
-        as if they were empty.
+        Codes for missing cells. They stay in the table, but text is typed, and written back,
+        as if they were missing.
     """
     codes = reason_codes or {}
     how = (encoding, frozenset(na_values), schema, codes)

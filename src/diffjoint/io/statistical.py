@@ -30,7 +30,7 @@ _REASONS = {
         re.IGNORECASE,
     ),
 }
-"""Words in a code's label that say why a cell is empty. Others, such as NA, have two meanings."""
+"""Words in a code's label that say why a cell is missing. Others, such as NA, have two meanings."""
 
 
 @dataclass(frozen=True)
@@ -62,13 +62,13 @@ class Read:
     Attributes
     ----------
     table : DataFrame
-        The cells; codes whose reason is known stay, others are empty.
+        The cells; codes whose reason is known stay, others are missing.
     notes : Notes
     reason_codes : dict
         Reasons that the labels of codes give, by column.
     kinds : dict
         Columns whose every value has a label: these are categories. A single value, or a few
-        among many empty cells, tell no kind: those may be checkboxes, or are carried along.
+        among many missing cells, tell no kind: those may be checkboxes, or are carried along.
     without_reason : dict
         Codes that stand for missing cells but do not say why, by column.
     """
@@ -120,7 +120,7 @@ def read_statistical(path: str, reason_codes: Mapping[Any, Any], *, guess: bool)
         codes = list(dict.fromkeys(raw.loc[coded[:, i], name]))
         own = matches(given[i], codes)
         labels = meta.variable_value_labels.get(name, {})
-        # Of a column that holds nothing else, no reason is asked: it is empty, and carried along.
+        # Of a column that holds nothing else, no reason is asked: it is missing, and carried along.
         asked = guess and bool((raw[name].notna() & (raw[name] != "") & ~coded[:, i]).any())
         told = {c: why for c in codes if c not in own and asked and (why := _why(labels.get(c)))}
         silent = [code for code in codes if code not in own and code not in told]
@@ -139,7 +139,7 @@ def read_statistical(path: str, reason_codes: Mapping[Any, Any], *, guess: bool)
 def statistical_bytes(table: pd.DataFrame, ending: str, notes: Notes | None) -> bytes:
     """Write an SPSS or Stata file, with what the file it came from said beside its cells.
 
-    Cells that stay empty get back the code that they had, if the file is of the same kind.
+    Cells that stay missing get back the code that they had, if the file is of the same kind.
     """
     library = require_pyreadstat(f"a {ending[1:]} file")
     plain = pd.DataFrame({name: _plain(table[name]) for name in table})

@@ -95,7 +95,7 @@ def _no_world(folder: Path, why: str) -> FileError:
 
 
 def na_values_of(world: World) -> list[str]:
-    """Tokens for an empty cell in text files about this world: none that is a value in it."""
+    """Tokens for a missing cell in text files about this world: none that is a value in it."""
     return [token for token in NA_VALUES if not world.truth.isin([token]).any(axis=None)]
 
 

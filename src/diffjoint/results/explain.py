@@ -373,7 +373,7 @@ def find_cell(
         )
     if space.schema.columns[position].is_checkbox:
         raise InputError(
-            f"cell names row {row} of {label!r}, which is a checkbox: an empty cell is taken for "
+            f"cell names row {row} of {label!r}, which is a checkbox: a missing cell is taken for "
             f"{UNTICKED}, so that there is nothing to explain.",
             parameter="cell",
         )

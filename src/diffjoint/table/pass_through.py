@@ -121,7 +121,7 @@ def check_unticked(table: Table, schema: Schema, named: Mapping[str, Iterable[Ha
             if position is not None and schema.columns[position].is_checkbox:
                 raise InputError(
                     f"{option(parameter)} names {label!r}, of which {option('column_kinds')} says "
-                    f"that it is a checkbox: an empty cell is {UNTICKED}, and there is nothing to "
+                    f"that it is a checkbox: a missing cell is {UNTICKED}, and there is nothing to "
                     "tell apart. Leave it out of one or the other.",
                     parameter=parameter,
                 )
@@ -145,7 +145,7 @@ def _on_checkboxes(labels: list[Hashable]) -> Iterator[str]:
     say = f"{one}, or of all such columns {option('checkboxes', 'fill')}"
     yield (
         f"{_listed(labels)} {'holds' if len(labels) == 1 else 'hold'} one value or nothing, as "
-        f"checkboxes do: an empty cell there is taken for {UNTICKED}, is kept as NA, and tells "
+        f"checkboxes do: a missing cell there is taken for {UNTICKED}, is kept as NA, and tells "
         f"nothing of how cells get lost. Where such cells were lost, say so: {say}."
     )
 
@@ -160,7 +160,7 @@ def _on_scarce(scarce: Mapping[Hashable, tuple[int, Kind]]) -> Iterator[str]:
     kinds = _kinds({label: kind for label, (_, kind) in scarce.items()})
     yield (
         f"{_joined(counts)} {has} too few observed cells to tell lost from meaningful ones, or to "
-        f"fill from: {its} empty cells are kept as they are, carried along. To have them filled, "
+        f"fill from: {its} missing cells are kept as they are, carried along. To have them filled, "
         f"say what {holds}: {kinds}; to have them judged name {it} in {option('mm_columns')}."
     )
 

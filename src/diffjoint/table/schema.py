@@ -131,7 +131,7 @@ class Column:
         if self.kind is Kind.PASS_THROUGH:
             return "carried along, not modelled"
         if self.is_checkbox:
-            return f"{self.levels[0]}, or empty: {UNTICKED}"
+            return f"{self.levels[0]}, or missing: {UNTICKED}"
         if self.is_categorical:
             shown = ", ".join(str(level) for level in self.levels[:4])
             return shown + (f", ... ({len(self.levels)} levels)" if len(self.levels) > 4 else "")
@@ -238,7 +238,7 @@ def infer_schema(
     >>> table = open_table(pd.DataFrame({"sprouts": ["served", None, None], "age": [31, 40, 52]}))
     >>> print(infer_schema(table))
     column   kind      values
-    sprouts  checkbox  served, or empty: not ticked
+    sprouts  checkbox  served, or missing: not ticked
     age      integer   31 to 52
     """
     overrides = _overrides(table, column_kinds or {})

@@ -38,7 +38,7 @@ def score(
         str | None,
         typer.Option(
             metavar="FILE",
-            help="Which cells are called meaningful, if not those left empty.",
+            help="Which cells are called meaningful, if not those left missing.",
             rich_help_panel=COMPARED,
         ),
     ] = None,

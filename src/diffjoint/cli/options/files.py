@@ -116,7 +116,7 @@ NaValues = Annotated[
     str | None,
     typer.Option(
         metavar="A,B",
-        help=f"Text that stands for an empty cell, instead of {', '.join(NA_VALUES)}.",
+        help=f"Text that stands for a missing cell, instead of {', '.join(NA_VALUES)}.",
         rich_help_panel=READING,
     ),
 ]

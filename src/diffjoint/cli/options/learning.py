@@ -15,7 +15,7 @@ MMColumns = Annotated[
         "--mm-columns",
         "-m",
         metavar="A,B",
-        help="Columns in which an empty cell may be meaningful; if not given, they are found. "
+        help="Columns in which a missing cell may be meaningful; if not given, they are found. "
         "auto says so, too ('auto,' names a column of that name); '' for none.",
         rich_help_panel=MEANINGFUL,
     ),
@@ -62,7 +62,7 @@ Codes = Annotated[
     repeated(
         "--code",
         "[COLUMN:] CODE=REASON",
-        "What stands in an empty cell and why it is empty, meaningful or lost, such as "
+        "What stands in a missing cell and why it is missing, meaningful or lost, such as "
         "'income: refused=lost'; without a column, in all of them",
         KNOWLEDGE,
     ),
@@ -81,8 +81,8 @@ CheckboxesOption = Annotated[
     str,
     typer.Option(
         "--checkboxes",
-        help="Columns that hold one value or nothing: keep (an empty cell is a box not ticked, and "
-        "stays empty) or fill.",
+        help="Columns that hold one value or nothing: keep (a missing cell is a box not ticked, "
+        "and stays missing) or fill.",
         rich_help_panel=KNOWLEDGE,
     ),
 ]

@@ -37,7 +37,7 @@ def run_demo(folder: Path, *, seed: int, verbose: bool) -> None:
     console = Console(soft_wrap=True, highlight=False)
     missing, kept = survey.isna().to_numpy(), result.meaningful.to_numpy()
     rows = telling_rows(missing, kept)
-    console.print("Before: every empty cell looks the same", style="bold")
+    console.print("Before: every missing cell looks the same", style="bold")
     console.print(_shown(survey.iloc[rows], missing[rows], missing[rows], "?"))
     console.print(
         "After: imputed (*), or kept as NA because there is nothing to fill in", style="bold"
@@ -60,13 +60,13 @@ def telling_rows(missing: Mask, kept: Mask) -> NDArray[np.intp]:
     return np.sort(np.concatenate([both, only]))
 
 
-def _shown(rows: pd.DataFrame, missing: Mask, empty: Mask, sign: str) -> RichTable:
-    """Show some rows; cells in ``empty`` as a sign, other missing ones as imputed."""
+def _shown(rows: pd.DataFrame, missing: Mask, unknown: Mask, sign: str) -> RichTable:
+    """Show some rows; cells in ``unknown`` as a sign, other missing ones as imputed."""
     shown = RichTable(*rows.columns, box=None, pad_edge=False)
     for i, values in enumerate(rows.to_numpy(dtype=object)):
         cells = []
         for j, value in enumerate(values):
-            if empty[i, j]:
+            if unknown[i, j]:
                 cells.append(Text(sign, style="bold blue"))
             elif missing[i, j]:
                 cells.append(Text(f"{value} *", style="bold green"))
@@ -84,6 +84,6 @@ def _truth_told(world: World, meaningful: pd.DataFrame) -> str:
     truly = world.meaningful[columns].to_numpy()[missing]
     right = int((called == truly).sum())
     return (
-        f"The survey is simulated, so the truth is known: {right:,} of {len(truly):,} empty cells "
-        f"in {', '.join(columns)} were called rightly ({right / len(truly):.0%})."
+        f"The survey is simulated, so the truth is known: {right:,} of {len(truly):,} missing "
+        f"cells in {', '.join(columns)} were called rightly ({right / len(truly):.0%})."
     )

@@ -27,10 +27,10 @@ def show_schema(imputer: SelectiveImputer, understood: Understood, quiet: bool) 
         *(imputer.rules or {}),
         *(table.names[i] for i in by_code if not schema.columns[i].is_checkbox),
     }
-    shown = RichTable("column", "kind", "values", "empty", "searched", box=None, pad_edge=False)
+    shown = RichTable("column", "kind", "values", "missing", "searched", box=None, pad_edge=False)
     for i, (name, kind, values) in enumerate(schema.rows()):
-        empty = f"{table.missing(i).mean():.0%}"
-        shown.add_row(Text(name), kind, Text(values), empty, "yes" if name in searched else "")
+        missing = f"{table.missing(i).mean():.0%}"
+        shown.add_row(Text(name), kind, Text(values), missing, "yes" if name in searched else "")
     console.print(shown)
 
 
@@ -41,7 +41,7 @@ def show_codes(file: TableFile, quiet: bool) -> None:
         say(f"By their labels: {', '.join(told)}. --code says otherwise.", quiet)
     silent = [f"{n} ({', '.join(map(str, own))})" for n, own in file.without_reason.items()]
     if silent:
-        say(f"Codes read as empty, without a reason: {', '.join(silent)}. --code gives one.", quiet)
+        say(f"Codes read as missing, without reason: {', '.join(silent)}. --code gives one.", quiet)
 
 
 def show_evidence(imputer: SelectiveImputer, quiet: bool) -> None:

@@ -118,7 +118,7 @@ def _share_of(cells: pd.DataFrame) -> str:
 
 
 def _next_command(world: World, folder: Path, ending: str) -> str:
-    """How to go on from here; values that look like empty cells are told apart."""
+    """How to go on from here; values that look like missing cells are told apart."""
     ambiguous = ending in ("csv", "tsv") and len(na_values_of(world)) < len(NA_VALUES)
     tokens = " --na-values ''" if ambiguous else ""
     columns = shlex.quote(",".join(world.mm_columns))
