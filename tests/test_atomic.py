@@ -74,13 +74,24 @@ def test_a_model_without_draws_says_so_before_it_looks_at_a_table(fitted, tmp_pa
     assert (tmp_path / "again").read_bytes() == (tmp_path / "m").read_bytes()
 
 
+@pytest.mark.parametrize("by", ["trees", "diffusion"])
 @pytest.mark.parametrize("draws", [False, True])
-def test_a_model_that_has_drawn_is_saved_with_what_it_learnt(survey, fitted, tmp_path, draws):
-    before = fitted.sample(survey, 1)[0]
+def test_a_model_that_has_drawn_is_saved_with_what_it_learnt(survey, fitted, tmp_path, draws, by):
+    before = fitted.sample(survey, 1, draws=by)[0]
     fitted.save(tmp_path / "m", draws=draws)
     loaded = load(tmp_path / "m")
     assert loaded.can_sample_
-    pd.testing.assert_frame_equal(loaded.sample(survey, 1)[0], before)
+    pd.testing.assert_frame_equal(loaded.sample(survey, 1, draws=by)[0], before)
+
+
+def test_a_model_saved_with_one_way_to_draw_says_that_it_has_no_other(survey, fitted, tmp_path):
+    fitted.save(tmp_path / "m", draws="diffusion")
+    loaded = load(tmp_path / "m")
+    assert len(loaded.sample(survey, 1)) == 1
+    with pytest.raises(InputError, match="draw by diffusion alone.*draws='trees'"):
+        loaded.sample(survey, 1, draws="trees")
+    with pytest.raises(InputError, match="draws must be"):
+        fitted.sample(survey, 1, draws="forests")
 
 
 def test_passes_train_what_draws_so_that_it_is_saved(survey, tmp_path):
@@ -99,6 +110,7 @@ def test_a_file_that_cannot_be_written_is_found_out_before_training(fitted, tmp_
 
 def test_a_saved_model_holds_no_tensor(survey, saved):
     """What was trained is kept as plain arrays, which load and copy without torch."""
+    saved[0].save(saved[1], draws="diffusion")
     for imputer in (saved[0], load(saved[1])):
         assert {type(array) for array in imputer._fitted.model.denoiser.values()} == {np.ndarray}
 

@@ -102,8 +102,11 @@ def test_the_work_announced_is_the_work_done(survey, monkeypatch):
     imputer = new_imputer(["age"], **TINY, random_state=0).fit(survey)
     assert listener.phases == ["which cells are missing together", "what lost cells held"]
     assert listener.done == sum(listener.totals)
-    imputer.sample(survey, 2)
+    imputer.sample(survey, 2, draws="diffusion")
     assert listener.phases[2:] == ["learning to draw", "drawing"]
+    assert listener.done == sum(listener.totals)
+    imputer.sample(survey, 2)
+    assert listener.phases[4:] == ["how to draw lost cells", "drawing"]
     assert listener.done == sum(listener.totals)
 
 
@@ -145,7 +148,10 @@ def test_training_for_a_saved_model_is_announced(survey, tmp_path, monkeypatch):
     imputer.save(tmp_path / "without")
     assert listener.phases == []
     imputer.save(tmp_path / "with", draws=True)
-    assert listener.phases == ["learning to draw"]
+    assert listener.phases == ["how to draw lost cells"]
+    assert listener.done == sum(listener.totals)
+    imputer.save(tmp_path / "with", draws="diffusion")
+    assert listener.phases[1:] == ["learning to draw"]
     assert listener.done == sum(listener.totals)
 
 

@@ -97,22 +97,23 @@ imputer = SelectiveImputer(["commute"], n_threads=1, random_state=0).fit(survey)
 
 
 @pytest.mark.slow
-def test_the_default_needs_torch_for_draws_alone(survey_file, tmp_path):
+def test_the_default_needs_torch_for_draws_by_diffusion_alone(survey_file, tmp_path):
     code = f"""{FITTED}
 imputer.transform(survey), imputer.impute(survey[:50]), imputer.predict_mm_proba(survey)
 imputer.explain(survey), imputer.review(survey), imputer.self_check(survey)
 imputer.report(survey, self_check=True).html
 imputer.save(sys.argv[2])
 load(sys.argv[2], device="cpu").transform(survey)
-assert "torch" not in sys.modules
 imputer.sample(survey[:20], 1)
+assert "torch" not in sys.modules
+imputer.sample(survey[:20], 1, draws="diffusion")
 """
     assert "torch" in loaded_after(code, survey_file, tmp_path / "model")
 
 
 @pytest.mark.slow
-def test_a_loaded_model_needs_torch_for_draws_alone(survey_file, tmp_path):
-    made = f"{FITTED}\nimputer.save(sys.argv[2], draws=True)"
+def test_a_loaded_model_needs_torch_for_draws_by_diffusion_alone(survey_file, tmp_path):
+    made = f"{FITTED}\nimputer.save(sys.argv[2], draws='diffusion')"
     assert "torch" in loaded_after(made, survey_file, tmp_path / "model")
     code = f"""
 import pandas as pd

@@ -14,6 +14,7 @@ from typing import Any, get_args
 from diffjoint._choices import (
     Checkboxes,
     DetectorName,
+    DrawsName,
     Fusion,
     IntegerSummary,
     MMOutput,
@@ -272,6 +273,12 @@ def check_all(given: Mapping[str, Any], constraints: Mapping[str, Constraint]) -
 def check_choice(name: str, value: object, choices: tuple[Any, ...]) -> None:
     """Raise unless ``value`` is one of ``choices``."""
     _check(name, value, OneOf(choices))
+
+
+def check_draws(by: object) -> None:
+    """Raise unless draws can be made by ``by``, or it is None: left to the imputer."""
+    if by is not None:
+        check_choice("draws", by, get_args(DrawsName))
 
 
 def n_bytes(size: Any) -> int:

@@ -13,8 +13,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from diffjoint._atomic import check_writable
 from diffjoint._bundles import Key, check_key
-from diffjoint._checks import AUTO
-from diffjoint._choices import Band, Checkboxes, MMOutput
+from diffjoint._checks import AUTO, check_draws
+from diffjoint._choices import Band, Checkboxes, DrawsName, MMOutput
 from diffjoint.errors import InputError
 from diffjoint.fitting.fit import Learned, fit_passes, fit_values
 from diffjoint.fitting.fitted import Fitted, fitted_from
@@ -154,8 +154,8 @@ class SelectiveImputer(InferenceMixin, TransformerMixin, BaseEstimator):  # type
     history_ : list of dict
         Per pass of the diffusion model: loss, epochs, share of candidate cells called meaningful,
         share of calls changed since the last pass, change of the imputed values in standard
-        deviations. The default trains it when draws are first asked for, in ``sample`` or
-        ``save(path, draws=True)``.
+        deviations. The default trains it when draws by diffusion are first asked for, in ``sample``
+        or ``save(path, draws="diffusion")``.
     settings_ : Settings
         The numbers used.
     can_sample_ : bool
@@ -303,7 +303,7 @@ class SelectiveImputer(InferenceMixin, TransformerMixin, BaseEstimator):  # type
         self,
         path: str | os.PathLike[str],
         *,
-        draws: bool = False,
+        draws: bool | DrawsName = False,
         key: Key | None = None,
         row_marks: bool = True,
     ) -> None:
@@ -312,10 +312,10 @@ class SelectiveImputer(InferenceMixin, TransformerMixin, BaseEstimator):  # type
         Parameters
         ----------
         path : path
-        draws : bool
-            True: what is loaded can :meth:`sample`. The diffusion model is trained first if it was
-            not yet, which takes longer than a fit. False: nothing is trained; what was trained
-            already is saved, see ``can_sample_``.
+        draws : bool, "trees" or "diffusion"
+            True or a name: what is loaded can :meth:`sample`, by what :meth:`sample` uses unless
+            told otherwise, or by what is named. It is learnt first if it was not yet. False:
+            nothing is learnt; what was learnt already is saved, see ``can_sample_``.
         key : str or bytes, optional
             A secret of at least 16 characters that signs the file: ``load(path, key=key)`` reads
             no file that somebody without it wrote or altered.
@@ -327,12 +327,14 @@ class SelectiveImputer(InferenceMixin, TransformerMixin, BaseEstimator):  # type
         check_is_fitted(self)
         if key is not None:
             check_key(key)
-        if draws:
-            self._fitted.check_can_draw()
+        if draws is not False:
+            asked = None if draws is True else draws
+            check_draws(asked)
+            by = self._fitted.choose_draws(asked)
             check_writable(path)
-            options = self._options
-            with running(options.n_threads, verbose=options.verbose, draws=True) as progress:
-                self._learn_to_draw(progress)
+            options, uses_torch = self._options, by == "diffusion"
+            with running(options.n_threads, verbose=options.verbose, draws=uses_torch) as progress:
+                self._learn_to_draw(by, None, progress)
         saved = Saved(
             self.get_params(deep=False),
             self._fitted.model,

@@ -8,7 +8,8 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from diffjoint._checks import check
+from diffjoint._checks import check, check_draws
+from diffjoint._choices import DrawsName
 from diffjoint._progress import Progress
 from diffjoint.errors import InputError, in_python, option, warn_user
 from diffjoint.fitting.auto_columns import found_in_words, not_judged
@@ -316,7 +317,7 @@ class InferenceMixin:
 
     @property
     def can_sample_(self) -> bool:
-        """Whether there is a diffusion model to draw from, or the table to train it on."""
+        """Whether there is something to draw from, or the table of fit to learn it from."""
         check_is_fitted(self)
         return self._fitted.can_draw
 
@@ -325,30 +326,38 @@ class InferenceMixin:
         X: Any,
         n_draws: int = 5,
         *,
+        draws: DrawsName | None = None,
         known_meaningful: Any = None,
         known_lost: Any = None,
     ) -> list[Any]:
-        """Draw completed tables, each with values and mask from the joint model.
+        """Draw completed tables, each with values and mask of its own.
 
-        The first call trains the diffusion model that draws, unless that was done before. An
-        imputer that was loaded cannot: ``can_sample_`` says whether it holds one.
+        The first call learns to draw from the table of fit. An imputer that was loaded cannot:
+        ``can_sample_`` says whether it holds what draws need.
 
         Parameters
         ----------
         X : table with the columns of ``fit``
         n_draws : int
-            How many tables.
+            How many tables. :func:`diffjoint.enough_draws` says how many an analysis needs.
+        draws : {"trees", "diffusion"}, optional
+            "trees": lost cells are drawn in turn, each given the rest of its row, by regressions
+            and boosted trees learnt from a bootstrap for each draw; this needs no torch.
+            "diffusion": by a diffusion model of values and mask, which takes a minute to train. If
+            not given: trees, or diffusion with ``sampler="inpaint"``.
         known_meaningful, known_lost : as in ``fit``, of this table
         """
         check("n_draws", n_draws)
+        check_draws(draws)
         check_is_fitted(self)
-        self._fitted.check_can_draw()
+        by = self._fitted.choose_draws(draws)
         coded, options = self._open(Given(X, known_meaningful, known_lost)), self._options
-        with running(options.n_threads, verbose=options.verbose, draws=True) as progress:
-            self._learn_to_draw(progress)
+        uses_torch = by == "diffusion"
+        with running(options.n_threads, verbose=options.verbose, draws=uses_torch) as progress:
+            self._learn_to_draw(by, n_draws, progress)
             model = self._fitted.model
             observation = coded.observe(model.space, model.seed)
-            states = model.states(observation, n_draws, options.memory_bytes, progress)
+            states = model.states(observation, n_draws, options.memory_bytes, progress, by)
             return [self._complete(coded, coded.known.settle(state)) for state in states]
 
     @property
@@ -402,10 +411,11 @@ class InferenceMixin:
         with running(options.n_threads, verbose=options.verbose) as progress:
             return check_table(observation, model, loss_rate, seed, progress)
 
-    def _learn_to_draw(self, progress: Progress) -> None:
-        """Train the denoiser if there is none yet."""
-        if self._fitted.model.denoiser is None:
-            self._fitted, self.history_ = self._fitted.ready_to_draw(self._options, progress)
+    def _learn_to_draw(self, by: DrawsName, n_draws: int | None, progress: Progress) -> None:
+        """Learn what draws need and was not learnt yet."""
+        self._fitted, history = self._fitted.ready_to_draw(by, n_draws, self._options, progress)
+        if history is not None:
+            self.history_ = history
 
     def _changed(self) -> dict[str, Any]:
         """Return the parameters that are not as usual, those of the diffusion model beside them."""

@@ -91,7 +91,7 @@ def sums():
 
 def spread_and_error(imputer, whole, table):
     rows = table["sum"].isna() & table[["a", "b"]].notna().all(axis=1)
-    drawn = np.stack([one.loc[rows, "sum"] for one in imputer.sample(table, 10)])
+    drawn = np.stack([one.loc[rows, "sum"] for one in imputer.sample(table, 10, draws="diffusion")])
     return drawn.std(axis=0).mean(), np.abs(drawn - whole.loc[rows, "sum"].to_numpy()).mean()
 
 
@@ -109,9 +109,9 @@ def test_draws_are_narrower_and_closer_where_trees_know_better(sums):
 
 def test_a_saved_imputer_draws_the_same(sums, tmp_path):
     _, table, imputer = sums
-    imputer.save(tmp_path / "model", draws=True)
-    again = load(tmp_path / "model").sample(table[:50], 2)
-    for one, other in zip(imputer.sample(table[:50], 2), again, strict=True):
+    imputer.save(tmp_path / "model", draws="diffusion")
+    again = load(tmp_path / "model").sample(table[:50], 2, draws="diffusion")
+    for one, other in zip(imputer.sample(table[:50], 2, draws="diffusion"), again, strict=True):
         pd.testing.assert_frame_equal(one, other)
 
 

@@ -40,13 +40,13 @@ def table():
     return frame.mask(rng.random(frame.shape) < 0.15)
 
 
-@pytest.fixture(scope="module", params=["trees", "draws", "inpaint", "auto"])
+@pytest.fixture(scope="module", params=["values", "trees", "diffusion", "inpaint", "auto"])
 def model(request, table, tmp_path_factory):
     path = tmp_path_factory.mktemp("model") / "m"
     params = TINY_INPAINT if request.param == "inpaint" else TINY
     mm_columns = "auto" if request.param == "auto" else ["pay", "town"]
     imputer = new_imputer(mm_columns, **params, random_state=0).fit(table)
-    imputer.save(path, draws=request.param == "draws")
+    imputer.save(path, draws=request.param if request.param in ("trees", "diffusion") else False)
     return read_bundle(path, "model")
 
 
@@ -167,7 +167,7 @@ def test_cut_off_and_flipped_files_are_refused(model, tmp_path):
 @pytest.fixture
 def alter(table, tmp_path_factory):
     path = tmp_path_factory.mktemp("altered") / "m"
-    new_imputer(["pay", "town"], **TINY, random_state=0).fit(table).save(path, draws=True)
+    new_imputer(["pay", "town"], **TINY, random_state=0).fit(table).save(path, draws="diffusion")
     arrays, facts = read_bundle(path, "model")
 
     def altered(change):

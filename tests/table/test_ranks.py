@@ -58,7 +58,8 @@ def test_encoding_by_rank_and_decoding_give_the_values_back(survey):
 
 
 @pytest.mark.slow
-def test_drawn_incomes_are_none_or_like_those_observed():
+@pytest.mark.parametrize("by", ["trees", "diffusion"])
+def test_drawn_incomes_are_none_or_like_those_observed(by):
     """Scaled numbers would be drawn below zero, and hardly ever exactly zero."""
     income = incomes(600)
     works = np.where(income > 0, "yes", "no")
@@ -67,7 +68,7 @@ def test_drawn_incomes_are_none_or_like_those_observed():
     table.loc[rng.random(600) < 0.3, "income"] = np.nan
     lost = table["income"].isna()
     imputer = SelectiveImputer([], random_state=0, diffusion=Diffusion(max_epochs=60)).fit(table)
-    draws = np.stack([drawn["income"][lost] for drawn in imputer.sample(table, 20)])
+    draws = np.stack([drawn["income"][lost] for drawn in imputer.sample(table, 20, draws=by)])
     observed = table["income"].dropna()
     assert draws.min() >= 0.0
     assert draws.max() <= observed.max()

@@ -150,7 +150,9 @@ def test_draws_know_what_is_observed():
     frame.loc[:299, "y"] = np.nan
     frame["side"] = "same"
     imputer = SelectiveImputer([], diffusion=Diffusion(max_epochs=25), random_state=0).fit(frame)
-    draws = np.stack([t["y"].to_numpy()[:300] for t in imputer.sample(frame, 20)])
+    draws = np.stack(
+        [t["y"].to_numpy()[:300] for t in imputer.sample(frame, 20, draws="diffusion")]
+    )
     x = frame["x"].to_numpy()[:300]
     assert np.corrcoef(draws.mean(axis=0), 3 * x)[0, 1] > 0.95
     spread = draws.std(axis=0)
@@ -181,12 +183,13 @@ def test_noise_in_a_small_table_is_not_learnt():
 
 
 @pytest.mark.slow
-def test_cells_that_are_missing_together_are_drawn_together():
+@pytest.mark.parametrize("by", ["trees", "diffusion"])
+def test_cells_that_are_missing_together_are_drawn_together(by):
     rng = np.random.default_rng(0)
     a = rng.normal(size=2_000)
     frame = pd.DataFrame({"a": a, "b": a + 0.3 * rng.normal(size=2_000)})
     seen = frame.mask(rng.random(frame.shape) < 0.3)
     seen.loc[:199] = np.nan
     imputer = SelectiveImputer([], random_state=0).fit(seen)
-    drawn = imputer.sample(seen, 1)[0].iloc[:200]
+    drawn = imputer.sample(seen, 1, draws=by)[0].iloc[:200]
     assert drawn.corr().iloc[0, 1] > 0.8

@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 
 from diffjoint._bundles import Arrays
-from diffjoint._effort import evidence_units, fit_units, value_units
+from diffjoint._effort import evidence_units, fit_units, in_turn_units, value_units
 from diffjoint._progress import Progress, ScaledProgress
 from diffjoint.detectors import Belief, load_detector
 from diffjoint.diffusion.aggregate import Aggregated
+from diffjoint.draws.learn import Lesson
+from diffjoint.draws.trees import learn_tree_draws
 from diffjoint.errors import warn_user
 from diffjoint.fitting.model import Model, PassModel, ValueModel
 from diffjoint.fitting.options import Options
@@ -168,6 +170,29 @@ def learn_to_draw(
         device=device,
     )
     return learned, drawer.history
+
+
+def learn_tree_draws_of(
+    model: ValueModel, coded: CodedTable, n_draws: int, progress: Progress
+) -> ValueModel:
+    """Learn what so many draws by trees need and was not learnt before.
+
+    Parameters
+    ----------
+    coded : CodedTable
+        The table of ``fit``.
+    """
+    if not isinstance(model.expectation, Expectation):
+        raise TypeError("draws by trees start from the model's own values")
+    expectation = model.expectation
+    observation = coded.observe(model.space, model.seed).take(coded.order)
+    if model.belief is not None and model.tree_draws is None:
+        progress.begin(in_turn_units(observation, model.space, model.settings))
+        step = ScaledProgress(progress, evidence_units(observation, model.settings))
+        model = replace(model, belief=model.belief.ready_to_draw(observation, model.seed, step))
+    lesson = Lesson(observation, model.space, expectation, model.masks)
+    learnt = learn_tree_draws(lesson, n_draws, model.tree_draws, progress)
+    return replace(model, tree_draws=learnt)
 
 
 def identify(model: Model, inferred: Aggregated, table_digest: str) -> str:

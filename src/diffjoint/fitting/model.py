@@ -8,18 +8,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diffjoint._bundles import DENOISER, Arrays
+from diffjoint._choices import DrawsName
 from diffjoint._effort import sampling_units
 from diffjoint._progress import Progress
 from diffjoint._types import Values
 from diffjoint.detectors import Belief, load_detector
 from diffjoint.diffusion.aggregate import Aggregated, Clusters, aggregate, aggregate_without_draws
+from diffjoint.draws.packing import pack_draws, unpack_draws
+from diffjoint.draws.trees import TreeDraws
 from diffjoint.errors import InputError, option
 from diffjoint.settings import DEFAULT_DETECTOR, Settings
 from diffjoint.state import Draws, JointSpace, JointState, Masks, Observation, one_mask
 from diffjoint.values.boosted import Expectation, expectation_from
 from diffjoint.values.wrapped import Wrapped
 
-BELIEF, EXPECTATION = "belief.", "expectation."
+BELIEF, EXPECTATION, TREE_DRAWS = "belief.", "expectation.", "draws."
 """What the names of their arrays begin with."""
 FIRST_MASK = 1_000
 """Streams of random numbers below this belong to fit."""
@@ -98,32 +101,61 @@ class Model(ABC):
         )
 
     def states(
-        self, observation: Observation, n_draws: int, memory_limit: int, progress: Progress
+        self,
+        observation: Observation,
+        n_draws: int,
+        memory_limit: int,
+        progress: Progress,
+        by: DrawsName,
     ) -> Iterator[JointState]:
         """Draw states of values and mask, one after the other.
 
         As many as fill half the limit, and one at least, are drawn together and held until they
         are asked for; the other half is for drawing.
         """
-        progress.begin(sampling_units(observation, replace(self.settings, n_draws=n_draws)))
+        progress.begin(self._drawing_units(observation, n_draws, by))
         progress.phase("drawing")
         values = observation.values
         at_once = max(1, memory_limit // 2 // max(values.nbytes + values.size, 1))
         for first in range(0, n_draws, at_once):
             draws = range(first, min(first + at_once, n_draws))
-            yield from self._states(observation, draws, memory_limit // 2, progress)
+            yield from self._states(observation, draws, memory_limit // 2, progress, by)
+
+    def masks(self, observation: Observation, draws: range) -> Masks | None:
+        """Return the masks of some draws; None if there is no belief to draw them from."""
+        streams = range(FIRST_MASK + draws.start, FIRST_MASK + draws.stop)
+        return self.belief.draws(observation, streams) if self.belief else None
+
+    def _drawing_units(self, observation: Observation, n_draws: int, by: DrawsName) -> float:
+        """Return the work of drawing."""
+        return sampling_units(observation, replace(self.settings, n_draws=n_draws))
+
+    def _blocks(
+        self,
+        observation: Observation,
+        draws: range,
+        memory_limit: int,
+        progress: Progress,
+        by: DrawsName,
+    ) -> Iterator[Draws]:
+        """Draw the incomplete rows under drawn masks, block by block."""
+        masks = self.masks(observation, draws)
+        return self.draws(observation, draws, memory_limit, progress, masks)
 
     def _states(
-        self, observation: Observation, draws: range, memory_limit: int, progress: Progress
+        self,
+        observation: Observation,
+        draws: range,
+        memory_limit: int,
+        progress: Progress,
+        by: DrawsName,
     ) -> Iterator[JointState]:
         """Draw some states, held together."""
-        streams = range(FIRST_MASK + draws.start, FIRST_MASK + draws.stop)
-        masks = self.belief.draws(observation, streams) if self.belief else None
         may_be = observation.candidates | observation.known_meaningful
         shape = (len(draws), *observation.values.shape)
         values = np.broadcast_to(observation.values, shape).copy()
         meaningful = np.broadcast_to(observation.known_meaningful, shape).copy()
-        for block in self.draws(observation, draws, memory_limit, progress, masks):
+        for block in self._blocks(observation, draws, memory_limit, progress, by):
             values[:, block.rows] = block.values
             meaningful[:, block.rows] |= block.meaningful & may_be[block.rows]
         for drawn in zip(values, meaningful, strict=True):
@@ -140,11 +172,14 @@ class ValueModel(Model):
         What lost cells are expected to hold.
     shares : array of shape (n_columns,), optional
         How far from what is expected draws are left, see :mod:`diffjoint.diffusion.narrow_draws`.
+    tree_draws : TreeDraws or None
+        What draws by trees have learnt.
     """
 
     expectation: Expectation | Wrapped
     denoiser: Arrays | None = None
     shares: Values | None = None
+    tree_draws: TreeDraws | None = None
 
     @property
     def can_learn_to_draw(self) -> bool:
@@ -165,6 +200,28 @@ class ValueModel(Model):
         expected = self.expectation.predict(observation)
         return aggregate_without_draws(*expected, probability, self.settings.threshold)
 
+    def _drawing_units(self, observation: Observation, n_draws: int, by: DrawsName) -> float:
+        if by == "diffusion":
+            return super()._drawing_units(observation, n_draws, by)
+        return n_draws * int((~observation.observed.all(axis=1)).sum())
+
+    def _blocks(
+        self,
+        observation: Observation,
+        draws: range,
+        memory_limit: int,
+        progress: Progress,
+        by: DrawsName,
+    ) -> Iterator[Draws]:
+        if by == "diffusion":
+            return super()._blocks(observation, draws, memory_limit, progress, by)
+        assert isinstance(self.expectation, Expectation)
+        assert self.tree_draws is not None, "draws are asked for once they were learnt"
+        masks = self.masks(observation, draws)
+        return self.tree_draws.draw(
+            observation, self.expectation, draws, masks, memory_limit, progress
+        )
+
     def draws(
         self,
         observation: Observation,
@@ -173,7 +230,7 @@ class ValueModel(Model):
         progress: Progress,
         masks: Masks | None = None,
     ) -> Iterator[Draws]:
-        """Draw the incomplete rows, as narrow around what is expected as they should be."""
+        """Draw the incomplete rows by diffusion, as narrow around expectation as due."""
         from diffjoint.diffusion.narrow_draws import narrowed
 
         blocks = super().draws(observation, draws, memory_limit, progress, masks)
@@ -197,6 +254,8 @@ class ValueModel(Model):
             )
         shares = {} if self.shares is None else {"shares": self.shares}
         parts = {**_named(EXPECTATION, self.expectation.arrays()), **_belief_arrays(self.belief)}
+        if self.tree_draws is not None:
+            parts |= _named(TREE_DRAWS, pack_draws(self.tree_draws))
         return {**(self.denoiser or {}), **shares, **parts}
 
 
@@ -260,6 +319,7 @@ def model_from(
         expectation=expectation,
         denoiser=denoiser or None,
         shares=arrays.get("shares"),
+        tree_draws=unpack_draws(arrays_of(arrays, TREE_DRAWS), space),
     )
 
 

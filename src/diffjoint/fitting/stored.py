@@ -9,11 +9,13 @@ import numpy as np
 
 from diffjoint._bundles import DENOISER, Arrays
 from diffjoint.detectors import load_detector
+from diffjoint.draws.packing import check_draws
 from diffjoint.errors import ModelFileError
 from diffjoint.fitting.found import rules_from
-from diffjoint.fitting.model import BELIEF, EXPECTATION, arrays_of
+from diffjoint.fitting.model import BELIEF, EXPECTATION, TREE_DRAWS, arrays_of
 from diffjoint.fitting.params import label_from, params_from
 from diffjoint.settings import Settings
+from diffjoint.state import JointSpace
 from diffjoint.table import Column, Kind, Schema
 from diffjoint.table.ranks import SCORES
 from diffjoint.trees import stored
@@ -155,7 +157,7 @@ def _check_settings(settings: Settings) -> None:
 def _check_arrays(
     arrays: Arrays, detector: str, schema: Schema, settings: Settings, mm: list[int]
 ) -> None:
-    parts = {prefix: arrays_of(arrays, prefix) for prefix in (BELIEF, EXPECTATION)}
+    parts = {prefix: arrays_of(arrays, prefix) for prefix in (BELIEF, EXPECTATION, TREE_DRAWS)}
     parts[DENOISER] = {name: a for name, a in arrays.items() if name.startswith(DENOISER)}
     others = set(arrays) - {"shares" if parts[EXPECTATION] else "clusters"}
     if len(others) != sum(map(len, parts.values())):
@@ -167,6 +169,11 @@ def _check_arrays(
         _check_clusters(arrays, len(mm), is_settled=bool(parts[BELIEF]))
         if not parts[DENOISER]:
             raise ValueError("it has nothing to fill cells by")
+    if parts[TREE_DRAWS]:
+        if not parts[EXPECTATION]:
+            raise ValueError("its draws have nothing to start from")
+        space = JointSpace(schema, tuple(mm), settings.sigma_data, settings.is_amortised)
+        check_draws(parts[TREE_DRAWS], space)
     if "shares" in arrays:
         stored(arrays, "shares", "f", (len(schema.modelled),), low=0.0, high=1.0)
     if parts[DENOISER]:

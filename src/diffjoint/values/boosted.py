@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import softmax
+from scipy.special import ndtri, softmax
 from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
@@ -88,14 +88,33 @@ class ColumnExpectation:
         Numbers: mean and standard deviation, in standard units. Levels: the most probable one, and
         the entropy in nats.
         """
-        sums = self.value.predict(rows)
         if not len(self.levels):
-            return sums[:, 0], np.exp(self.log_variance.logit(rows) / 2)
-        if len(self.levels) == 2:
-            sums = np.hstack([-sums / 2, sums / 2])
-        likely = softmax(sums, axis=1)
+            return self.value.predict(rows)[:, 0], np.exp(self.log_variance.logit(rows) / 2)
+        likely = self._likely(rows)
         entropy = -(likely * np.log(np.maximum(likely * self.shares, TINY))).sum(axis=1)
         return self.levels[(likely * self.shares).argmax(axis=1)], np.maximum(entropy, 0.0)
+
+    def draw_cells(self, rows: Values, column: Column, uniform: Values) -> Values:
+        """Draw coded values that the column can hold, by one uniform random number each.
+
+        Numbers are drawn from a normal distribution and kept within the column's limits.
+        """
+        if column.is_categorical:
+            ends = self._likely(rows).cumsum(axis=1)
+            place = (ends <= uniform[:, None] * ends[:, -1:]).sum(axis=1)
+            levels: Values = self.levels[np.minimum(place, len(self.levels) - 1)]
+            return levels
+        mean, deviation = self.predict(rows)
+        drawn = from_standard_units(mean + deviation * ndtri(np.maximum(uniform, TINY)), column)
+        return np.clip(on_grid(drawn, column), *column.limits)
+
+    def _likely(self, rows: Values) -> Values:
+        """Return the probabilities of the classes."""
+        sums = self.value.predict(rows)
+        if len(self.levels) == 2:
+            sums = np.hstack([-sums / 2, sums / 2])
+        likely: Values = softmax(sums, axis=1)
+        return likely
 
     def predict_cells(self, rows: Values, column: Column) -> tuple[Values, Values]:
         """Predict coded values that the column can hold, and their uncertainty."""

@@ -1,0 +1,1 @@
+"""Draws by trees and regressions: lost cells drawn in turn, for several rounds."""

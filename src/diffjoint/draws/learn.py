@@ -1,0 +1,203 @@
+"""Learn to draw by trees and regressions: a plan for each column, and sets of what plans learn.
+
+Each set is learnt from a bootstrap of the rows, beside its own draws of what they miss. So the sets
+differ as estimates from other samples would, and draws from several sets are proper in Rubin's
+sense: they vary with what is not known of the models, too.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import poisson
+from threadpoolctl import threadpool_limits
+
+from diffjoint._progress import Progress
+from diffjoint._types import Mask, Places, Values
+from diffjoint.draws.chain import Completion, uniform_of
+from diffjoint.draws.choose import choose_plan
+from diffjoint.draws.column import ColumnModel, ColumnPlan, fit_column
+from diffjoint.draws.design import Layout, lay_out_columns
+from diffjoint.draws.never import NeverTogether, find_never_together
+from diffjoint.draws.start import start_in_turn
+from diffjoint.state import JointSpace, Masks, Observation, keyed_uniform, one_mask
+from diffjoint.trees import open_screen, side_by_side
+from diffjoint.values.boosted import Expectation
+
+MOST_ROWS = 20_000
+"""Rows to learn from at most."""
+ROUNDS, ROUNDS_WITH_TREES = 5, 2
+"""Rounds in which a set is learnt, and the last of them, which grow trees."""
+MOST_COUNTED = 12
+"""Times that a bootstrap holds a row, at most."""
+BOOTSTRAPS, FIRST = 500_000_000, 499_999_999
+"""Streams of random numbers for bootstraps, and for what is drawn before plans are chosen."""
+BLAS = {"user_api": "blas"}
+"""The threads of matrix products: one alone adds up in one order."""
+MasksOf = Callable[[Observation, range], Masks | None]
+"""Returns the masks to draw values under, for some draws of some rows; None: as it is known."""
+
+
+@dataclass(frozen=True)
+class Plans:
+    """How all columns are modelled, and what does not vary between sets.
+
+    Attributes
+    ----------
+    layout : Layout
+    columns : tuple of ColumnPlan
+    order : int array
+        The columns in the order in which they are drawn: those with the fewest missing cells first.
+    never : NeverTogether
+    """
+
+    layout: Layout
+    columns: tuple[ColumnPlan, ...]
+    order: Places
+    never: NeverTogether
+
+
+ModelSet = tuple[ColumnModel, ...]
+"""A model of each column, learnt from one bootstrap."""
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """The table that sets are learnt from.
+
+    Attributes
+    ----------
+    observation : Observation
+        The rows of ``fit`` in their canonical order.
+    space : JointSpace
+    expectation : Expectation
+        What lost cells are expected to hold: first values are drawn from it.
+    masks : callable
+    """
+
+    observation: Observation
+    space: JointSpace
+    expectation: Expectation
+    masks: MasksOf
+
+    def some_rows(self) -> "Lesson":
+        """Return the lesson with no more rows than are learnt from."""
+        rows = np.arange(min(len(self.observation.values), MOST_ROWS))
+        return replace(self, observation=self.observation.take(rows))
+
+    def mask(self, draw: int) -> Mask:
+        """Return the mask of a draw."""
+        masks = self.masks(self.observation, range(draw, draw + 1))
+        masks = masks or one_mask(self.observation.known_meaningful)
+        mask: Mask = masks(np.arange(len(self.observation.values)))[0]
+        return mask
+
+    @property
+    def n_levels(self) -> NDArray[np.int64]:
+        """Levels of each column; 0 for numbers."""
+        return self.space.schema.n_levels
+
+    def start(self) -> Values:
+        """Return the table completed once, before anything is chosen or learnt."""
+        observation = self.observation
+        uniform = uniform_of(observation.keys, FIRST, self.space.n_columns)
+        return start_in_turn(
+            self.expectation, observation.values, self.mask(0), self.order, uniform(0)
+        )
+
+    @property
+    def order(self) -> Places:
+        """The columns, those with the fewest missing cells first."""
+        n_missing = (~self.observation.observed).sum(axis=0)
+        return np.argsort(n_missing, kind="stable").astype(np.int64)
+
+
+def learn_plans(lesson: Lesson, start: Values) -> Plans:
+    """Choose how to model each column, on a table that is completed for it."""
+    with threadpool_limits(1, **BLAS):
+        observation, space = lesson.observation, lesson.space
+        values, n_columns = observation.values, space.n_columns
+        missing, mask = ~observation.observed, lesson.mask(0)
+        layout = lay_out_columns(space.schema.modelled, values, space.can_be_meaningful)
+        completion = Completion(layout, start, missing, mask)
+        screen = open_screen(values, lesson.n_levels)
+        inputs = [screen.inputs_for_values(j) for j in range(n_columns)]
+
+        def choose(j: int) -> ColumnPlan:
+            seen = ~missing[:, j]
+            return choose_plan(
+                completion.rows.take(seen),
+                values[seen, j],
+                layout.columns[j],
+                inputs[j],
+                layout.of(inputs[j]),
+                lesson.n_levels,
+            )
+
+        plans = tuple(side_by_side(choose, range(n_columns), len(values)))
+        never = find_never_together(values, mask & missing, plans, lesson.n_levels)
+        return Plans(layout, plans, lesson.order, never)
+
+
+def learn_set(lesson: Lesson, plans: Plans, start: Values, which: int) -> ModelSet:
+    """Learn a set: draw and learn in turn, from one bootstrap of the rows."""
+    with threadpool_limits(1, **BLAS):
+        observation, missing = lesson.observation, ~lesson.observation.observed
+        counts = _bootstrap(observation.keys, which)
+        mask, n_columns = lesson.mask(which), lesson.space.n_columns
+        uniform = uniform_of(observation.keys, BOOTSTRAPS + which, n_columns)
+        completion = Completion(plans.layout, start, missing, mask)
+        models: list[ColumnModel | None] = [None] * n_columns
+
+        def learn(j: int, *, with_trees: bool) -> ColumnModel:
+            seen = ~missing[:, j]
+            return fit_column(
+                plans.columns[j],
+                completion.rows.take(seen),
+                observation.values[seen, j],
+                plans.layout.columns[j],
+                counts[seen],
+                lesson.n_levels,
+                with_trees=with_trees,
+                before=models[j],
+            )
+
+        for turn in range(1, ROUNDS + 1):
+            numbers = uniform(turn)
+            is_last, with_trees = turn == ROUNDS, turn > ROUNDS - ROUNDS_WITH_TREES
+            for j in plans.order.tolist():
+                if is_last or len(completion.places[j]):
+                    models[j] = model = learn(j, with_trees=with_trees)
+                    completion.draw(j, model, numbers, plans.never)
+        return tuple(model for model in models if model is not None)
+
+
+def _bootstrap(keys: NDArray[np.int64], which: int) -> Values:
+    """Return how often each row is counted: a Poisson number of its own."""
+    ends = poisson.cdf(np.arange(MOST_COUNTED), 1.0)
+    uniform = keyed_uniform(keys, BOOTSTRAPS + which, 1)[:, 0]
+    return np.searchsorted(ends, uniform, side="right").astype(np.float64)
+
+
+def n_sets_at_most(n_rows: int) -> int:
+    """Return how many sets are learnt at most: few of many rows, which settle the models.
+
+    Examples
+    --------
+    >>> n_sets_at_most(1_000), n_sets_at_most(8_000), n_sets_at_most(100_000)
+    (20, 10, 5)
+    """
+    return int(np.clip(80_000 // max(n_rows, 1), 5, 20))
+
+
+def learn_sets(
+    lesson: Lesson, plans: Plans, start: Values, sets: range, progress: Progress
+) -> tuple[ModelSet, ...]:
+    """Learn some sets side by side."""
+    learnt = []
+    n_rows = len(lesson.observation.values)
+    for one in side_by_side(lambda k: learn_set(lesson, plans, start, k), sets, n_rows):
+        learnt.append(one)
+        progress.advance(1)
+    return tuple(learnt)
