@@ -24,6 +24,7 @@ from benchmarks import (
     profiling,
     real_losses,
     reduced_paper,
+    regressions,
     speed,
 )
 
@@ -45,6 +46,7 @@ BLOCKS: pages.Blocks = {
         profiling,
         real_losses,
         reduced_paper,
+        regressions,
         speed,
     )
     for place, make in module.BLOCKS.items()

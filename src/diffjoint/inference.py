@@ -339,7 +339,8 @@ class InferenceMixin:
         ----------
         X : table with the columns of ``fit``
         n_draws : int
-            How many tables. :func:`diffjoint.enough_draws` says how many an analysis needs.
+            How many tables. ``enough_draws`` of what :func:`diffjoint.pool` returns says how many
+            an analysis needs.
         draws : {"trees", "diffusion"}, optional
             "trees": lost cells are drawn in turn, each given the rest of its row, by regressions
             and boosted trees learnt from a bootstrap for each draw; this needs no torch.

@@ -1,8 +1,10 @@
 """Rubin's rules, against numbers worked out by hand."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import norm, t
+from sklearn.linear_model import LinearRegression
 
 from diffjoint import pool
 from diffjoint.errors import InputError
@@ -53,10 +55,76 @@ def test_tables_that_agree_give_what_each_of_them_gives():
     assert pooled.interval() == pytest.approx((3 - 2 * norm.ppf(0.975), 3 + 2 * norm.ppf(0.975)))
 
 
+class Result:
+    """What statsmodels returns of a regression, as far as pooling reads it."""
+
+    def __init__(self, slope, error):
+        self.params = pd.Series({"const": 1.0, "x": slope})
+        self.bse = pd.Series({"const": 0.5, "x": error})
+        self.df_resid = 10.0
+
+
+def test_results_pool_as_their_numbers_do():
+    results = [Result(4.0, 1.0), Result(5.0, np.sqrt(2.0)), Result(6.0, np.sqrt(3.0))]
+    pooled = pool(results)
+    by_hand = pool([4.0, 5.0, 6.0], [1.0, 2.0, 3.0], dof_complete=10)
+    assert pooled.names == ("const", "x")
+    assert pooled.estimate[1] == by_hand.estimate
+    assert pooled.dof[1] == pytest.approx(by_hand.dof)
+    shown = pooled.table()
+    assert shown.index.tolist() == ["const", "x"]
+    assert tuple(shown.loc["x", ["low", "high"]]) == pytest.approx(by_hand.interval())
+
+
+def test_a_function_of_a_table_may_return_results_pairs_or_numbers_alone():
+    rng = np.random.default_rng(0)
+    tables = [pd.DataFrame({"x": rng.normal(size=400) + shift}) for shift in (0.0, 0.1, 0.2)]
+    pairs = pool(tables, lambda table: (table["x"].mean(), table["x"].var() / len(table)))
+    alone = pool(tables, lambda table: table["x"].mean(), n_bootstraps=400)
+    assert alone.estimate == pairs.estimate
+    assert alone.within == pytest.approx(pairs.within, rel=0.15)
+    assert pool(tables, lambda table: Result(table["x"].mean(), 1.0)).names == ("const", "x")
+    again = pool(tables, lambda table: table["x"].mean(), n_bootstraps=400)
+    assert again == alone
+
+
+def test_scikit_learns_models_pool_by_their_coefficients():
+    rng = np.random.default_rng(0)
+    x = pd.DataFrame(rng.normal(size=(300, 2)), columns=["a", "b"])
+    tables = [x.assign(y=1 + 2 * x["a"] + rng.normal(size=300)) for _ in range(3)]
+
+    def learn(table):
+        return LinearRegression().fit(table[["a", "b"]], table["y"])
+
+    pooled = pool(tables, learn, n_bootstraps=50)
+    assert pooled.names == ("intercept", "a", "b")
+    low, high = pooled.interval(0.99)
+    assert ((low < [1, 2, 0]) & (high > [1, 2, 0])).all()
+
+
+def test_more_missing_information_takes_more_draws():
+    # r = (4/3) B / W, dof = 2 / lambda^2: with W = 2 and B = 1 the information is .4792
+    few, many = pool([4.0, 5.0, 6.0], [1.0, 2.0, 3.0]), pool([4.0, 5.0, 6.0], [0.1, 0.1, 0.1])
+    assert few.enough_draws() == np.ceil(1 + (few.missing_information / 0.05) ** 2 / 2)
+    assert 40 < few.enough_draws() < many.enough_draws()
+    assert few.enough_draws(0.2) < few.enough_draws()
+    with pytest.raises(InputError, match="between 0 and 1"):
+        few.enough_draws(5)
+
+
+def test_a_plot_shows_every_draw_and_the_interval():
+    pooled = pool([Result(4.0, 1.0), Result(5.0, 1.0), Result(6.0, 1.0)])
+    axes = pooled.plot()
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["const", "x"]
+    assert sorted(axes.lines[1].get_xdata()) == [4.0, 5.0, 6.0]
+
+
 @pytest.mark.parametrize(
     ("estimates", "variances", "options", "words"),
     [
         ([1.0], [1.0], {}, "at least 2 tables"),
+        ([1.0, 2.0], None, {}, "got float alone"),
+        ([[1.0], [2.0]], np.sum, {"n_bootstraps": 1}, "at least 2"),
         ([1.0, 2.0], [1.0], {}, "one shape"),
         ([1.0, 2.0], [1.0, -1.0], {}, "not negative"),
         ([1.0, np.nan], [1.0, 1.0], {}, "finite"),

@@ -175,7 +175,7 @@ def test_where_the_gate_is_missing_the_evidence_is_told(world):
 def test_sampled_gates_decide_sampled_masks(world):
     survey = world.observed_table
     waits = survey["employed"].isna() & survey["commute"].isna()
-    tables = imputer(world, rules=RULES).fit(survey).sample(survey, 6)
+    tables = imputer(world, rules=RULES).fit(survey).sample(survey, 20)
     drawn = np.array([table.loc[waits, "employed"] == "yes" for table in tables])
     assert (drawn.any(axis=0) & ~drawn.all(axis=0)).any()
     np.testing.assert_array_equal(drawn, [table.loc[waits, "commute"].notna() for table in tables])

@@ -1,12 +1,17 @@
 """Pool the estimates from several completed tables by Rubin's rules."""
 
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
+from math import ceil
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import t as student
 
+from diffjoint.analysis.estimates import Found, analyse, read_results
 from diffjoint.errors import InputError
 
 Estimate = float | NDArray[np.float64]
@@ -32,6 +37,10 @@ class Pooled:
     missing_information : float or array
         Share of the information about the parameter that is lost through missing cells.
     n_tables : int
+    by_table : array of shape (n_tables,) or (n_tables, n_parameters)
+        The estimate of each table.
+    names : tuple of str
+        Names of the parameters, if the results have any.
     """
 
     estimate: Estimate
@@ -41,6 +50,8 @@ class Pooled:
     dof: Estimate
     missing_information: Estimate
     n_tables: int
+    by_table: NDArray[np.float64] = field(default_factory=lambda: np.empty(0), compare=False)
+    names: tuple[str, ...] = ()
 
     def interval(self, level: float = 0.95) -> tuple[Estimate, Estimate]:
         """Return the lower and upper end of the confidence interval."""
@@ -51,21 +62,118 @@ class Pooled:
         reach = student.ppf((1 + level) / 2, self.dof) * self.standard_error
         return _plain(self.estimate - reach), _plain(self.estimate + reach)
 
+    def table(self, level: float = 0.95) -> pd.DataFrame:
+        """Return one row per parameter: estimate, standard error, interval, missing information.
+
+        Examples
+        --------
+        >>> pool([1.0, 2.0, 3.0], [0.5, 0.5, 0.5]).table().round(2).columns.tolist()
+        ['estimate', 'standard_error', 'low', 'high', 'dof', 'missing_information']
+        """
+        low, high = self.interval(level)
+        columns = {
+            "estimate": self.estimate,
+            "standard_error": self.standard_error,
+            "low": low,
+            "high": high,
+            "dof": self.dof,
+            "missing_information": self.missing_information,
+        }
+        shown = {name: np.atleast_1d(numbers) for name, numbers in columns.items()}
+        return pd.DataFrame(shown, index=list(self.names) or None)
+
+    def enough_draws(self, error: float = 0.05) -> int:
+        """Return how many draws make standard errors repeatable.
+
+        Parameters
+        ----------
+        error : float
+            By how much standard errors may vary, relative to their size, if tables were drawn anew.
+
+        Returns
+        -------
+        int
+            For the parameter with most missing information. If it is above ``n_tables``, draw so
+            many and pool again.
+
+        Notes
+        -----
+        1 + (g / error)^2 / 2 with g the missing information, by von Hippel (2020). It is itself
+        estimated from the draws: twenty are a good start.
+
+        Examples
+        --------
+        >>> pool([1.0, 1.1, 0.9, 1.0], [0.5, 0.5, 0.5, 0.5]).enough_draws()
+        2
+        """
+        if not 0.0 < error < 1.0:
+            raise InputError(
+                f"error must lie between 0 and 1; got {error!r}. Pass 0.05, say.", parameter="error"
+            )
+        most = float(np.max(self.missing_information))
+        return max(2, ceil(1 + (most / error) ** 2 / 2))
+
+    def plot(self, level: float = 0.95, ax: Any = None) -> Any:
+        """Plot the estimate of each table beside the pooled one with its interval.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to plot; a new figure if not given.
+
+        Returns
+        -------
+        Axes
+        """
+        try:
+            pyplot = import_module("matplotlib.pyplot")
+        except ImportError as error:
+            raise InputError(
+                "plot draws with matplotlib, which is not installed. Install it: "
+                "pip install 'diffjoint[plots]'."
+            ) from error
+        if ax is None:
+            ax = pyplot.subplots(figsize=(6, 1 + 0.4 * np.size(self.estimate)))[1]
+        low, high = (np.atleast_1d(end) for end in self.interval(level))
+        middle = np.atleast_1d(self.estimate)
+        by_table = self.by_table.reshape(self.n_tables, -1)
+        places = np.arange(len(middle))
+        for place in places:
+            beside = np.full(self.n_tables, place + 0.2)
+            ax.plot(by_table[:, place], beside, "|", color="0.5")
+        reach = np.abs(np.vstack([middle - low, high - middle]))
+        ax.errorbar(middle, places, xerr=reach, fmt="o", color="black", capsize=3)
+        ax.set_yticks(places, list(self.names) or [str(place) for place in places])
+        ax.invert_yaxis()
+        ax.set_xlabel(f"estimate, {level:.0%} interval; strokes: {self.n_tables} draws")
+        return ax
+
 
 def pool(
-    estimates: ArrayLike, variances: ArrayLike, *, dof_complete: float | None = None
+    estimates: ArrayLike | Sequence[Any],
+    variances: ArrayLike | Callable[[Any], Any] | None = None,
+    *,
+    dof_complete: float | None = None,
+    n_bootstraps: int = 100,
+    random_state: int = 0,
 ) -> Pooled:
     """Pool the estimates of an analysis on several completed tables by Rubin's rules.
 
     Parameters
     ----------
-    estimates : array of shape (n_tables,) or (n_tables, n_parameters)
-        Estimate from each table.
-    variances : array of the same shape
-        Squared standard errors.
+    estimates : array of shape (n_tables,) or (n_tables, n_parameters), results, or tables
+        Estimate from each table; or a statsmodels result of each; or the tables themselves.
+    variances : array of the same shape, or callable
+        Squared standard errors. Left out for results, which have their own. For tables a function
+        of a table, which returns a statsmodels result, a pair of estimates and variances, or what
+        has no variances: numbers, or a fitted scikit-learn model with ``coef_``.
     dof_complete : float, optional
         Degrees of freedom if no cell were missing; for a regression, rows minus coefficients. If
-        not given, they are taken as infinite.
+        not given, those of the results; else they are taken as infinite.
+    n_bootstraps : int
+        Bootstraps of each table that give the variances of a function which returns none.
+    random_state : int
+        Of these bootstraps.
 
     Returns
     -------
@@ -86,7 +194,16 @@ def pool(
     (2.0, 0.5, 1.0)
     >>> round(pooled.standard_error**2, 4), round(pooled.dof, 4)
     (1.8333, 3.7812)
+
+    Tables and a function of a table; its variances are found by bootstraps:
+
+    >>> tables = [pd.DataFrame({"x": np.arange(30.0) + shift}) for shift in (0, 1, 2)]
+    >>> pool(tables, lambda table: table["x"].mean()).estimate
+    15.5
     """
+    found = _found(estimates, variances, n_bootstraps, random_state)
+    estimates, variances = found.estimates, found.variances
+    dof_complete = found.dof_complete if dof_complete is None else dof_complete
     checked, squared_errors = _checked(estimates, variances, dof_complete)
     m = len(checked)
     within, between = squared_errors.mean(axis=0), checked.var(axis=0, ddof=1)
@@ -106,7 +223,18 @@ def pool(
         _plain(dof),
         _plain(lost),
         m,
+        checked,
+        found.names,
     )
+
+
+def _found(estimates: Any, variances: Any, n_bootstraps: int, random_state: int) -> Found:
+    """Return estimates and variances, whatever they were given as."""
+    if callable(variances):
+        return analyse(list(estimates), variances, n_bootstraps, random_state)
+    if variances is None:
+        return read_results(list(estimates))
+    return Found(estimates, variances)
 
 
 def _combined_dof(

@@ -9,6 +9,7 @@ from diffjoint._types import Mask, Places, Values
 from diffjoint.draws.column import ColumnModel, Rows
 from diffjoint.draws.design import Layout
 from diffjoint.draws.never import NeverTogether
+from diffjoint.draws.weigh import draw_weighed
 from diffjoint.state import keyed_uniform
 
 Uniform = Callable[[int], Values]
@@ -37,14 +38,34 @@ class Completion:
         cells = np.where(meaningful, np.nan, self.values)
         self.rows = Rows(layout.lay_out(self.values, meaningful), cells)
 
-    def draw(self, column: int, model: ColumnModel, uniform: Values, never: NeverTogether) -> None:
-        """Draw the missing cells of a column."""
+    def draw(
+        self,
+        column: int,
+        models: Sequence[ColumnModel | None],
+        uniform: Values,
+        never: NeverTogether,
+    ) -> None:
+        """Draw the missing cells of a column.
+
+        Parameters
+        ----------
+        models : sequence of ColumnModel or None
+            Of all columns; None where nothing was learnt yet.
+        """
+        model = models[column]
+        assert model is not None, "a column is drawn once it was learnt"
         rows = self.places[column]
         if not len(rows):
             return
         asked = self.rows.take(rows)
         allowed = never.allowed(column, asked.cells) if model.plan.n_classes else None
-        drawn = model.draw(asked, self.layout.columns[column], uniform[rows, column], allowed)
+        numbers = uniform[rows, column]
+        if len(model.plan.weighed_by):
+            is_class = model.plan.n_classes > 0
+            likely = model.level_probabilities(asked, allowed) if is_class else None
+            drawn = draw_weighed(column, models, self.layout, asked, numbers, likely)
+        else:
+            drawn = model.draw(asked, self.layout.columns[column], numbers, allowed)
         self.put(column, drawn)
 
     def put(self, column: int, drawn: Values) -> None:
@@ -74,4 +95,4 @@ def draw_in_turn(
     for turn in range(n_rounds):
         numbers = uniform(turn)
         for column in order.tolist():
-            completion.draw(column, models[column], numbers, never)
+            completion.draw(column, models, numbers, never)

@@ -27,7 +27,7 @@ from diffjoint.draws.column import (
     without_trees,
 )
 from diffjoint.draws.donors import shared_values
-from diffjoint.draws.linear import fit_ridge, predict_linear
+from diffjoint.draws.linear import TINY, fit_ridge, predict_linear
 from diffjoint.table import Column, to_standard_units
 from diffjoint.trees import grow
 
@@ -120,6 +120,12 @@ def _choose_penalty(plan: ColumnPlan, rows: Rows, target: Values) -> tuple[Colum
     best = min(errors)
     place = next(i for i, error in enumerate(errors) if BETTER * error <= best)
     return replace(plan, penalty=PENALTIES[place]), errors[place]
+
+
+def squared_error(plan: ColumnPlan, rows: Rows, target: Values) -> float:
+    """Return the squared error of a plan's regression on hidden folds, as a share of variance."""
+    left = _left_out(rows.basis(plan), target, np.ones(len(target)), plan.penalty)
+    return float((left**2).mean() / max(target.var(), TINY))
 
 
 def _left_out(basis: Values, target: Values, weights: Values, penalty: float) -> Values:

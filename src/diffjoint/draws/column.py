@@ -52,6 +52,8 @@ class ColumnPlan:
         Values of a number that many cells share, in standard units.
     class_of : int array of shape (n_levels,)
         The class of each level, -1 for none; empty for numbers.
+    weighed_by : int array
+        Columns that draws are weighed by, see :mod:`diffjoint.draws.weigh`; no inputs.
     """
 
     inputs: Places
@@ -63,6 +65,7 @@ class ColumnPlan:
     has_spread: bool = False
     shared: Values = field(default_factory=lambda: np.empty(0))
     class_of: Places = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    weighed_by: Places = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
     @property
     def n_classes(self) -> int:
@@ -128,11 +131,12 @@ class ColumnModel:
             Classes that may be drawn; rows in which none is allowed may draw any.
         """
         if self.plan.n_classes:
-            likely = self.probabilities(rows)
-            if allowed is not None:
-                kept = likely * allowed
-                likely = np.where(kept.sum(axis=1, keepdims=True) > 0, kept, likely)
-            return self._draw_level(likely, uniform)
+            by_level = self.level_probabilities(rows, allowed)
+            ends = by_level.cumsum(axis=1)
+            drawn = (ends <= uniform[:, None] * ends[:, -1:]).sum(axis=1)
+            last = np.flatnonzero(self.level_shares > 0)[-1]
+            levels: Values = np.minimum(drawn, last).astype(np.float64)
+            return levels
         drawn = self.donors.draw(self.expected(rows), self.spreads(rows), uniform)
         return np.clip(on_grid(from_standard_units(drawn, column), column), *column.limits)
 
@@ -159,15 +163,20 @@ class ColumnModel:
             likely += plan.by_trees * tree_probabilities(self.trees, rows)
         return likely
 
-    def _draw_level(self, likely: Values, uniform: Values) -> Values:
-        """Draw a level: its probability is that of its class times its share of that."""
-        plan = self.plan
-        by_level = likely[:, np.maximum(plan.class_of, 0)] * self.level_shares
-        ends = by_level.cumsum(axis=1)
-        drawn = (ends <= uniform[:, None] * ends[:, -1:]).sum(axis=1)
-        last = np.flatnonzero(self.level_shares > 0)[-1]
-        levels: Values = np.minimum(drawn, last).astype(np.float64)
-        return levels
+    def level_probabilities(self, rows: Rows, allowed: Mask | None = None) -> Values:
+        """Return the probabilities of levels: that of a class times the level's share of it.
+
+        Parameters
+        ----------
+        allowed : bool array of shape (n_rows, n_classes), optional
+            As :meth:`draw` takes it.
+        """
+        likely = self.probabilities(rows)
+        if allowed is not None:
+            kept = likely * allowed
+            likely = np.where(kept.sum(axis=1, keepdims=True) > 0, kept, likely)
+        by_level: Values = likely[:, np.maximum(self.plan.class_of, 0)] * self.level_shares
+        return by_level
 
 
 def tree_probabilities(trees: Trees, rows: Rows) -> Values:

@@ -6,6 +6,7 @@ range.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -40,6 +41,11 @@ class Donors:
     truth: Values
     spread: Values
     shared: Values
+
+    @cached_property
+    def width(self) -> float:
+        """Standard deviation of what donors hold around what was expected, relative to spread."""
+        return float(np.sqrt((((self.truth - self.expected) / self.spread) ** 2).mean()))
 
     def draw(self, expected: Values, spread: Values, uniform: Values) -> Values:
         """Draw one number for each expectation, by one uniform random number each."""

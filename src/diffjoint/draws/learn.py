@@ -21,6 +21,7 @@ from diffjoint.draws.column import ColumnModel, ColumnPlan, fit_column
 from diffjoint.draws.design import Layout, lay_out_columns
 from diffjoint.draws.never import NeverTogether, find_never_together
 from diffjoint.draws.start import start_in_turn
+from diffjoint.draws.weigh import plan_weighing
 from diffjoint.state import JointSpace, Masks, Observation, keyed_uniform, one_mask
 from diffjoint.trees import open_screen, side_by_side
 from diffjoint.values.boosted import Expectation
@@ -122,20 +123,23 @@ def learn_plans(lesson: Lesson, start: Values) -> Plans:
         layout = lay_out_columns(space.schema.modelled, values, space.can_be_meaningful)
         completion = Completion(layout, start, missing, mask)
         screen = open_screen(values, lesson.n_levels)
-        inputs = [screen.inputs_for_values(j) for j in range(n_columns)]
 
-        def choose(j: int) -> ColumnPlan:
+        def choose(j: int, inputs: Places) -> ColumnPlan:
             seen = ~missing[:, j]
             return choose_plan(
                 completion.rows.take(seen),
                 values[seen, j],
                 layout.columns[j],
-                inputs[j],
-                layout.of(inputs[j]),
+                inputs,
+                layout.of(inputs),
                 lesson.n_levels,
             )
 
-        plans = tuple(side_by_side(choose, range(n_columns), len(values)))
+        def choose_from_all(j: int) -> ColumnPlan:
+            return choose(j, screen.inputs_for_values(j))
+
+        plans = tuple(side_by_side(choose_from_all, range(n_columns), len(values)))
+        plans = plan_weighing(plans, layout, completion.rows, values, choose)
         never = find_never_together(values, mask & missing, plans, lesson.n_levels)
         return Plans(layout, plans, lesson.order, never)
 
@@ -168,8 +172,8 @@ def learn_set(lesson: Lesson, plans: Plans, start: Values, which: int) -> ModelS
             is_last, with_trees = turn == ROUNDS, turn > ROUNDS - ROUNDS_WITH_TREES
             for j in plans.order.tolist():
                 if is_last or len(completion.places[j]):
-                    models[j] = model = learn(j, with_trees=with_trees)
-                    completion.draw(j, model, numbers, plans.never)
+                    models[j] = learn(j, with_trees=with_trees)
+                    completion.draw(j, models, numbers, plans.never)
         return tuple(model for model in models if model is not None)
 
 

@@ -28,7 +28,7 @@ from diffjoint.trees import (
 CHOICES = ("penalty", "n_trees", "by_trees", "has_spread")
 """What a plan chose, as numbers."""
 DONORS = ("expected", "truth", "spread", "shared")
-BY_PLAN = ("inputs", "class_of", "plan_shared")
+BY_PLAN = ("inputs", "class_of", "plan_shared", "weighed_by")
 BY_MODEL = ("coefficients", "spread", "level_shares", *(f"donor_{part}" for part in DONORS))
 """Arrays of each plan and of each model, which are joined end to end."""
 
@@ -54,6 +54,7 @@ def pack_draws(drawer: TreeDraws) -> Arrays:
         "inputs": [plan.inputs for plan in plans.columns],
         "class_of": [plan.class_of for plan in plans.columns],
         "plan_shared": [plan.shared for plan in plans.columns],
+        "weighed_by": [plan.weighed_by for plan in plans.columns],
         "coefficients": [model.coefficients.ravel() for model in models],
         "spread": [model.spread for model in models],
         "level_shares": [model.level_shares for model in models],
@@ -82,13 +83,15 @@ def unpack_draws(arrays: Arrays, space: JointSpace) -> TreeDraws | None:
             bool(choice[3]),
             shared,
             class_of,
+            weighed_by,
         )
-        for inputs, pairs, choice, shared, class_of in zip(
+        for inputs, pairs, choice, shared, class_of, weighed_by in zip(
             split_arrays(arrays, "inputs"),
             split_arrays(arrays, "pairs"),
             arrays["choices"],
             split_arrays(arrays, "plan_shared"),
             split_arrays(arrays, "class_of"),
+            split_arrays(arrays, "weighed_by"),
             strict=True,
         )
     )
@@ -155,6 +158,9 @@ def _check_plans(arrays: Arrays, n_levels: NDArray[np.int64]) -> None:
     if len(set(order.tolist())) != n:
         raise ValueError("its draws take a column twice")
     stored(arrays, "inputs", "i", (None,), low=0, high=n - 1)
+    weighed_by = stored(arrays, "weighed_by", "i", (None,), low=0, high=n - 1)
+    if n_levels[weighed_by].any():
+        raise ValueError("its draws weigh by columns that are no numbers")
     stored(arrays, "pairs", "i", (None,), low=0)
     stored(arrays, "plan_shared", "f", (None,))
     choices = stored(arrays, "choices", "f", (n, len(CHOICES)), low=0.0)

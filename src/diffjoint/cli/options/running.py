@@ -26,8 +26,7 @@ DrawsOption = Annotated[
     bool,
     typer.Option(
         "--draws/--no-draws",
-        help="Train the diffusion model as well and save it, so that Python's sample can draw from "
-        "the model; takes longer than the rest.",
+        help="Learn to draw as well and save it, so that Python's sample can draw from the model.",
         rich_help_panel=OUTPUT,
     ),
 ]

@@ -1,0 +1,115 @@
+"""Read what an analysis found in each table: estimates, their variances and their names."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diffjoint.errors import InputError
+
+FEWEST_BOOTSTRAPS = 2
+
+
+@dataclass(frozen=True)
+class Found:
+    """What an analysis found in some tables.
+
+    Attributes
+    ----------
+    estimates, variances : array of shape (n_tables, n_parameters) or (n_tables,)
+    names : tuple of str
+        Of the parameters; empty if they have none.
+    dof_complete : float or None
+        Degrees of freedom that the results themselves tell.
+    """
+
+    estimates: NDArray[np.float64]
+    variances: NDArray[np.float64]
+    names: tuple[str, ...] = ()
+    dof_complete: float | None = None
+
+
+def is_result(one: Any) -> bool:
+    """Return whether something is a result like those of statsmodels, with standard errors."""
+    return hasattr(one, "params") and hasattr(one, "bse")
+
+
+def read_results(results: Sequence[Any]) -> Found:
+    """Read results like those of statsmodels: ``params``, ``bse`` and, if there, ``df_resid``."""
+    wrong = next((one for one in results if not is_result(one)), None)
+    if wrong is not None:
+        raise InputError(
+            "pool takes estimates and variances, results with params and bse as statsmodels has "
+            f"them, or tables and a function; got {type(wrong).__name__} alone. Pass variances, or "
+            "pool(tables, function).",
+            parameter="estimates",
+        )
+    names = _names(results[0].params)
+    estimates = np.array([np.asarray(one.params, dtype=float) for one in results])
+    variances = np.array([np.asarray(one.bse, dtype=float) ** 2 for one in results])
+    dof = getattr(results[0], "df_resid", None)
+    return Found(estimates, variances, names, float(dof) if dof is not None and dof > 0 else None)
+
+
+def analyse(
+    tables: Sequence[Any],
+    analysis: Callable[[Any], Any],
+    n_bootstraps: int,
+    random_state: int,
+) -> Found:
+    """Call a function on every table and read what it returns.
+
+    Parameters
+    ----------
+    analysis : callable
+        Returns a result like those of statsmodels, a pair of estimates and variances, or something
+        without variances: a number, an array, a Series, or a fitted scikit-learn model with
+        ``coef_``. Variances of the latter are those over bootstraps of the table's rows.
+    """
+    first = [analysis(table) for table in tables]
+    if all(map(is_result, first)):
+        return read_results(first)
+    if all(isinstance(one, tuple) and len(one) == 2 for one in first):
+        estimates, variances = (np.array([_numbers(one[i]) for one in first]) for i in range(2))
+        return Found(estimates, variances, _names(first[0][0]))
+    if n_bootstraps < FEWEST_BOOTSTRAPS:
+        raise InputError(
+            f"n_bootstraps must be at least {FEWEST_BOOTSTRAPS} where the function returns no "
+            f"variances; got {n_bootstraps}.",
+            parameter="n_bootstraps",
+        )
+    rng = np.random.default_rng(random_state)
+    spread = []
+    for table in tables:
+        rows = [rng.integers(0, len(table), len(table)) for _ in range(n_bootstraps)]
+        again = np.array([_numbers(analysis(_rows_of(table, some))) for some in rows])
+        spread.append(again.var(axis=0, ddof=1))
+    return Found(np.array([_numbers(one) for one in first]), np.array(spread), _names(first[0]))
+
+
+def _rows_of(table: Any, rows: NDArray[np.int64]) -> Any:
+    """Return some rows of a pandas or polars table, or of an array."""
+    return table.iloc[rows] if hasattr(table, "iloc") else table[rows]
+
+
+def _numbers(found: Any) -> NDArray[np.float64]:
+    """Return estimates as an array: those of a linear model with its intercept first."""
+    if not hasattr(found, "coef_"):
+        return np.asarray(found, dtype=float)
+    intercept = np.atleast_1d(getattr(found, "intercept_", np.empty(0)))
+    joined: NDArray[np.float64] = np.r_[np.ravel(intercept), np.ravel(found.coef_)].astype(float)
+    return joined
+
+
+def _names(found: Any) -> tuple[str, ...]:
+    """Return the names of estimates, if they have any."""
+    if hasattr(found, "coef_"):
+        names = getattr(found, "feature_names_in_", None)
+        n_intercepts = np.size(getattr(found, "intercept_", np.empty(0)))
+        if names is None or np.size(found.coef_) != len(names):
+            return ()
+        return (*["intercept"] * n_intercepts, *map(str, names))
+    index = getattr(found, "index", None)
+    return () if index is None or callable(index) else tuple(map(str, index))
