@@ -123,7 +123,7 @@ def transform_dataset(
     reading = (unseen, tuple(na_values), encoding, n_threads, limit)
     imputer = Shared(content, folders, n_draws, False, *reading).imputer
     if n_draws:
-        imputer._fitted.check_can_draw()
+        imputer._fitted.choose_draws(None)
     dataset = find_dataset(source)
     names = [column.name for column in imputer.schema_.columns]
     _check_apart(dataset, folders)
