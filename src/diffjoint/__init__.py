@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from diffjoint.fitting.auto_columns import find_mm_columns
     from diffjoint.imputer import SelectiveImputer, load
     from diffjoint.inspection.inspect import inspect
-    from diffjoint.inspection.rules import check_rules, find_rules
+    from diffjoint.inspection.rules import apply_rules, check_rules, find_rules
     from diffjoint.io.decisions import read_decisions
     from diffjoint.report import Report
     from diffjoint.results.imputation import Imputation
@@ -26,6 +26,7 @@ __all__ = [
     "SelectiveImputer",
     "SelfCheck",
     "__version__",
+    "apply_rules",
     "check_rules",
     "find_mm_columns",
     "find_rules",
@@ -42,6 +43,7 @@ _HOMES = {
     "Report": "report",
     "SelectiveImputer": "imputer",
     "SelfCheck": "results.self_check",
+    "apply_rules": "inspection.rules",
     "check_rules": "inspection.rules",
     "find_mm_columns": "fitting.auto_columns",
     "find_rules": "inspection.rules",

@@ -10,6 +10,7 @@ from diffjoint._choices import Checkboxes
 from diffjoint._types import Mask, Values
 from diffjoint.knowledge.labels import Labels
 from diffjoint.knowledge.reason_codes import read_reasons
+from diffjoint.knowledge.resolve import resolve_knowledge
 from diffjoint.knowledge.rules import read_rules
 from diffjoint.skip_rules.breaks import find_breaks
 from diffjoint.skip_rules.find import FoundRule
@@ -131,6 +132,50 @@ def check_rules(
             }
         )
     return listed
+
+
+def apply_rules(
+    X: Any,
+    rules: Mapping[Any, str],
+    *,
+    reason_codes: Mapping[Any, Any] | None = None,
+    column_kinds: Mapping[Any, str] | None = None,
+    checkboxes: Checkboxes = "keep",
+) -> dict[str, Any]:
+    """Return what rules say of the missing cells of a table, by themselves.
+
+    Parameters
+    ----------
+    X : pandas or polars DataFrame, or array
+    rules, reason_codes, column_kinds, checkboxes
+        As in :func:`check_rules`.
+
+    Returns
+    -------
+    dict
+        Bool tables of X's shape: ``known_meaningful`` where a rule fails, ``known_lost`` where it
+        holds. Cells whose rule asks for a missing cell are in neither.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from diffjoint import apply_rules
+    >>> X = pd.DataFrame({"married": ["yes", "no", None] * 9, "spouse_age": [None, None, 38] * 9})
+    >>> known = apply_rules(X, {"spouse_age": 'married == "yes"'})
+    >>> {name: cells["spouse_age"].tolist()[:3] for name, cells in known.items()}
+    {'known_meaningful': [False, True, False], 'known_lost': [True, False, False]}
+    """
+    coded = _coded(X, rules, reason_codes, column_kinds, checkboxes, ())
+    read = read_rules(rules, coded.table, coded.schema)
+    known = resolve_knowledge(
+        coded.values, coded.missing, coded.schema, coded.labels, coded.labels, read
+    )
+    cells = {}
+    for name, said in (("known_meaningful", known.meaningful), ("known_lost", known.lost)):
+        whole = np.zeros((coded.table.n_rows, coded.table.n_columns), dtype=bool)
+        whole[:, coded.schema.modelled_positions] = said
+        cells[name] = coded.table.wrap(whole)
+    return cells
 
 
 def _coded(
