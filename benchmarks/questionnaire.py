@@ -115,6 +115,6 @@ def _condition(name: str, column: pd.Series, rng: np.random.Generator) -> tuple[
             return f"{name} >= {at}", (column >= at).fillna(False).astype(bool)
         return f"{name} < {at}", (column < at).fillna(False).astype(bool)
     levels = sorted(column.dropna().unique())
-    inside = list(rng.choice(levels, int(rng.integers(1, len(levels))), replace=False))
+    inside = list(rng.choice(levels, int(rng.integers(1, max(len(levels), 2))), replace=False))
     listed = ", ".join(f'"{level}"' for level in inside)
     return f"{name} in [{listed}]", column.isin(inside)

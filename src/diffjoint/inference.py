@@ -199,6 +199,7 @@ class InferenceMixin:
                 **self._changed(),
             },
             check=check,
+            rules=self.rules_,
         )
         return Report(summarize(findings, title))
 
@@ -251,9 +252,11 @@ class InferenceMixin:
         called = coded.known.settle(inferred.state).meaningful
         explainer = make_explainer(coded, model, belief, called)
         if cell is None:
-            cells = candidate_cells(explainer.observation.candidates)
+            cells = candidate_cells(explainer.explained)
             return explanations_table(coded.table, explainer.explain(cells))
-        place = find_cell(cell, coded.table, model.space, explainer.observation)
+        place = find_cell(
+            cell, coded.table, model.space, explainer.observation, explainer.explained
+        )
         found: Explanation = explainer.explain([place])[0]
         return found
 

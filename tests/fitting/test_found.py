@@ -47,6 +47,25 @@ def test_new_rows_obey_the_rules_of_fit(fitted):
     assert n_contradictions(fitted.transform(new)) == 0
 
 
+def test_a_cell_that_a_found_rule_settles_is_explained_by_it(world, fitted):
+    survey = world.observed_table
+    unmarried = (survey["married"] == "no") & survey["spouse_age"].isna()
+    why = fitted.explain(survey, (int(unmarried.to_numpy().argmax()), "spouse_age"))
+    assert (why.call, why.probability, why.is_settled) == ("meaningful", 1.0, True)
+    assert str(why).endswith("is kept as NA: the rule 'married == \"yes\"' fails in this row.")
+
+
+def test_every_missing_cell_is_explained_whether_a_rule_settles_it_or_not(world, fitted):
+    survey = world.observed_table
+    explained = fitted.explain(survey)
+    assert len(explained) == survey[world.mm_columns].isna().to_numpy().sum()
+    probability = fitted.predict_mm_proba(survey)
+    likely = [
+        probability[c].iloc[r] for r, c in zip(explained["row"], explained["column"], strict=True)
+    ]
+    np.testing.assert_array_equal(explained["probability"], likely)
+
+
 @pytest.mark.slow
 def test_draws_obey_found_rules(world, fitted):
     assert [n_contradictions(t) for t in fitted.sample(world.observed_table, 3)] == [0, 0, 0]

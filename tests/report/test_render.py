@@ -1,4 +1,5 @@
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 from diffjoint.errors import FileError
 from diffjoint.report import Report, summarize
 from diffjoint.report.render import MOST_CALIBRATED, MOST_CARDS
+from diffjoint.skip_rules.find import FoundRule
 from tests.report.conftest import findings_of, people
 
 HOSTILE = [
@@ -210,3 +212,16 @@ def test_a_notebook_shows_the_page_in_a_frame_of_its_own():
     assert attributes["sandbox"] == "allow-scripts allow-downloads"
     assert attributes["srcdoc"] == report.html
     assert "to review" in repr(report)
+
+
+def test_rules_are_listed_and_drawn_and_their_names_are_text():
+    summary = summarize(findings_of(people(60)[0]), "A survey")
+    rules = (
+        FoundRule("<b>hours</b>", 1, 'work == "<i>"', ("work",), True, 9, 0, 9, 1, 0.1),
+        FoundRule("pay", 2, "`<b>hours</b>` > 0", ("<b>hours</b>",), False, 9, 0, 9, 1, 0.1),
+    )
+    page = Report(replace(summary, rules=rules)).html
+    assert "Rules that the table follows" in page
+    assert "only if `&lt;b&gt;hours&lt;/b&gt;` &gt; 0" in page
+    assert "<b>hours" not in page
+    assert page.count("<path d=") == 2

@@ -11,6 +11,7 @@ from diffjoint.report.findings import Findings
 from diffjoint.results.explain import check_band, in_band
 from diffjoint.results.explainer import explainer_of
 from diffjoint.results.self_check import SelfCheck
+from diffjoint.skip_rules.find import FoundRule
 
 
 def collect_findings(
@@ -23,6 +24,7 @@ def collect_findings(
     history: Sequence[Mapping[str, Any]],
     settings: Mapping[str, Any],
     check: SelfCheck | None,
+    rules: Sequence[FoundRule] = (),
 ) -> Findings:
     """Collect what a report is made from.
 
@@ -32,6 +34,8 @@ def collect_findings(
         Every number of the method, and the choices made.
     check : SelfCheck or None
         None: there was none.
+    rules : sequence of FoundRule
+        Rules that the table of ``fit`` follows.
     """
     known = coded.known
     state = known.settle(inferred.state)
@@ -54,4 +58,5 @@ def collect_findings(
         history,
         settings,
         None if check is None else check.to_dict(),
+        rules,
     )

@@ -7,6 +7,7 @@ from typing import Any
 from diffjoint._choices import Band
 from diffjoint._types import Mask, Values
 from diffjoint.results.explain import CellExplainer
+from diffjoint.skip_rules.find import FoundRule
 from diffjoint.table import Schema, Table
 
 
@@ -43,6 +44,8 @@ class Findings:
         All settings of the method as text or numbers, and the parameters that were chosen.
     check : mapping or None
         Self-check as plain data, if there was one.
+    rules : sequence of FoundRule
+        Rules that the table of ``fit`` follows.
     """
 
     table: Table
@@ -61,3 +64,4 @@ class Findings:
     history: Sequence[Mapping[str, Any]]
     settings: Mapping[str, Any]
     check: Mapping[str, Any] | None = None
+    rules: Sequence[FoundRule] = ()

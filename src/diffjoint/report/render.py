@@ -23,6 +23,7 @@ from diffjoint.report.charts import (
 )
 from diffjoint.report.summarize import ColumnSummary, Summary
 from diffjoint.report.words import shorten
+from diffjoint.skip_rules.picture import as_svg
 
 MOST_CARDS = 60
 """Largest number of columns with charts; the list of columns has all."""
@@ -107,6 +108,7 @@ def render(summary: Summary) -> str:
         calibration_chart=calibration_chart,
         n_calibrated=MOST_CALIBRATED,
         map=table_map(summary),
+        gates=Markup(as_svg(summary.rules)),
     )
     return page.strip().encode("utf-8", "replace").decode()
 

@@ -17,6 +17,7 @@ from diffjoint.report.drivers import Driver, Splitter
 from diffjoint.report.findings import Findings
 from diffjoint.report.words import coded_text, shorten
 from diffjoint.results.explain import NO_REASON, plain_text
+from diffjoint.skip_rules.find import FoundRule
 from diffjoint.table import Column, Kind, cells_of, fill_column
 
 MOST_REVIEWED = 2_000
@@ -157,6 +158,8 @@ class Summary:
     settings, versions : dict
     check : CheckSummary or None
         Self-check, if there was one.
+    rules : tuple of FoundRule
+        Rules that the table of ``fit`` follows, gates before what they open.
     """
 
     title: str
@@ -178,6 +181,7 @@ class Summary:
     settings: Mapping[str, str] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
     check: CheckSummary | None = None
+    rules: tuple[FoundRule, ...] = ()
 
     @property
     def n_cells(self) -> int:
@@ -229,6 +233,7 @@ def summarize(findings: Findings, title: str) -> Summary:
         settings={name: shorten(str(value), 200) for name, value in findings.settings.items()},
         versions=_versions(),
         check=_check(findings, columns),
+        rules=tuple(findings.rules),
     )
 
 

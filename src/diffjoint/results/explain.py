@@ -1,7 +1,7 @@
 """Explain why a missing cell is called meaningful or lost, in numbers and in words."""
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from math import exp, log
 from numbers import Integral
@@ -91,11 +91,15 @@ class Explanation:
     pushes : tuple of Push
         Contributions of the other cells of the row, the strongest first.
     rule : str or None
-        Rule that decides the call through a gate that was missing and has been filled.
+        Rule that decides the call through a gate that was missing and has been filled, or, if
+        ``is_settled``, by itself.
     by_values : float or None
         P(meaningful | missing) given the values of the row alone. Given only for tables whose
         cells get lost together, where other losses in the row count as evidence of a loss and
         q = rho + (1 - rho) phi holds only approximately.
+    is_settled : bool
+        Whether a rule that was found in the table decides, all its gates being there. The rates
+        are then what would be said without it.
     """
 
     row: int
@@ -109,6 +113,7 @@ class Explanation:
     pushes: tuple[Push, ...]
     rule: str | None = None
     by_values: float | None = None
+    is_settled: bool = False
 
     @property
     def call(self) -> str:
@@ -134,7 +139,9 @@ class Explanation:
 
     @property
     def reason(self) -> str:
-        """The rates and the strongest pushes in one line."""
+        """The rates and the strongest pushes in one line; of settled cells, the rule."""
+        if self.is_settled:
+            return f"the rule {self.rule!r} {'fails' if self.meaningful else 'holds'} in this row."
         rates = (
             f"missing in {percent(self.missing_rate)} of rows like this one; losses alone would "
             f"explain {percent(self.loss_rate)}."
@@ -168,6 +175,8 @@ class Explanation:
         """Return the explanation in sentences."""
         rates, _, pushes = self.reason.partition(". ")
         outcome = "kept as NA" if self.meaningful else "called lost"
+        if self.is_settled:
+            return f"{self.column} in row {self.row} is {outcome}: {self.reason}"
         return (
             f"{self.column} in row {self.row} is {rates}. So it is meaningful with probability "
             f"{self.probability:.2f}: {outcome}. {pushes}"
@@ -189,6 +198,8 @@ class CellExplainer:
         Calls in the completed table.
     gate_rules : mapping
         For columns with a rule: the cells that a filled gate decides, and the rule's text.
+    found_rules : mapping
+        For columns with a rule that was found: the cells that it decides by itself, and its text.
     """
 
     table: Table
@@ -197,6 +208,15 @@ class CellExplainer:
     belief: Belief
     called: Mask
     gate_rules: Mapping[int, tuple[Mask, str]]
+    found_rules: Mapping[int, tuple[Mask, str]] = field(default_factory=dict)
+
+    @property
+    def explained(self) -> Mask:
+        """The cells that can be explained."""
+        cells = self.observation.candidates.copy()
+        for column, (settled, _) in self.found_rules.items():
+            cells[:, column] |= settled
+        return cells
 
     def explain(self, cells: Sequence[tuple[int, int]]) -> list[Explanation]:
         """Explain missing cells, given as (row, modelled column), in the order given."""
@@ -216,6 +236,7 @@ class CellExplainer:
         known = self.observation.observed[rows]
         nowhere = np.zeros(self.table.n_rows, dtype=bool)
         by_gate, rule = self.gate_rules.get(column, (nowhere, ""))
+        by_itself, found_rule = self.found_rules.get(column, (nowhere, ""))
         by_strength = np.argsort(-np.abs(reasons.pushes), axis=1, kind="stable")
         for n, row in enumerate(rows.tolist()):
             pushes = (
@@ -223,18 +244,21 @@ class CellExplainer:
                 for k in by_strength[n]
                 if reasons.pushes[n, k] != 0.0
             )
+            is_settled, meaningful = bool(by_itself[row]), bool(self.called[row, column])
+            decided = rule if by_gate[row] else None
             yield Explanation(
                 row,
                 labels[column],
                 float(rates.missing_rate[n]),
                 float(rates.loss_rate[n]),
                 float(rates.mm_rate[n]),
-                float(likely[n]),
-                bool(self.called[row, column]),
+                float(meaningful) if is_settled else float(likely[n]),
+                meaningful,
                 float(reasons.base[n]),
                 tuple(pushes),
-                rule if by_gate[row] else None,
+                found_rule if is_settled else decided,
                 None if reasons.by_values is None else float(reasons.by_values[n]),
+                is_settled,
             )
 
     def _cells(self, position: int, rows: NDArray[np.intp]) -> list[Any]:
@@ -343,9 +367,15 @@ def _dtype(is_number: bool) -> nw.dtypes.DType:
 
 
 def find_cell(
-    cell: Any, table: Table, space: JointSpace, observation: Observation
+    cell: Any, table: Table, space: JointSpace, observation: Observation, explained: Mask
 ) -> tuple[int, int]:
-    """Turn (row, column label) into (row, modelled column); raise if it cannot be explained."""
+    """Turn (row, column label) into (row, modelled column); raise if it cannot be explained.
+
+    Parameters
+    ----------
+    explained : bool array of shape (n_rows, n_modelled)
+        Cells that can be.
+    """
     if not isinstance(cell, tuple) or len(cell) != 2 or not isinstance(cell[0], Integral):
         raise InputError(
             f"cell must be a row's position and a column's label, such as (0, "
@@ -362,7 +392,7 @@ def find_cell(
         )
     modelled = space.schema.modelled_positions.tolist()
     column = modelled.index(position) if position in modelled else None
-    if column is not None and observation.candidates[row, column]:
+    if column is not None and explained[row, column]:
         return row, column
     value = cells_of(table.column(position), np.array([row]))[0]
     if value is not None:

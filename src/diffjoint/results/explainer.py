@@ -5,6 +5,7 @@ from diffjoint.detectors import Belief
 from diffjoint.errors import InputError, option
 from diffjoint.fitting.model import Model
 from diffjoint.fitting.prepare import CodedTable
+from diffjoint.knowledge.conditions import FALSE, TRUE
 from diffjoint.results.explain import CellExplainer
 from diffjoint.settings import DEFAULT_DETECTOR
 
@@ -20,7 +21,22 @@ def make_explainer(coded: CodedTable, model: Model, belief: Belief, called: Mask
     known = coded.known
     waiting = {rule.target: (known.undecided[:, rule.target], rule.text) for rule in known.rules}
     observation = coded.observe(model.space, model.seed)
-    return CellExplainer(coded.table, observation, model.space.schema, belief, called, waiting)
+    schema, settled = model.space.schema, _settled_by_found(coded)
+    return CellExplainer(coded.table, observation, schema, belief, called, waiting, settled)
+
+
+def _settled_by_found(coded: CodedTable) -> dict[int, tuple[Mask, str]]:
+    """Return the cells that each found rule decides by itself, and the rule's text."""
+    known, settled = coded.known, {}
+    for rule in known.rules:
+        if rule.is_found:
+            j = rule.target
+            answers = rule.answers(known.rule_values, known.meaningful)
+            kept = known.meaningful[:, j] & (answers == FALSE)
+            filled = known.lost[:, j] & (answers == TRUE) & (not rule.only_if)
+            is_open = coded.missing[:, j] & ~known.labelled[:, j]
+            settled[j] = (is_open & (kept | filled), rule.text)
+    return settled
 
 
 def explainer_of(coded: CodedTable, model: Model, called: Mask) -> CellExplainer | None:

@@ -17,6 +17,8 @@ MOST_BROKEN = 0.1
 """Share of cells that might be observed where a rule fails, at most: an upper bound of it."""
 ERROR = 0.01
 """Probability that the bound is too low, all formulas that were searched counted."""
+FEW_MISSING, PLAIN_SCORE = 0.15, 12.0
+"""A share missing where a rule holds, and a score, that make up for few rows where it fails."""
 FEWEST_BESIDE = 10
 """Rows beside an edge, or of a level, that are looked at on their own."""
 STEEP = 0.6
@@ -40,9 +42,12 @@ def most_broken(one: Candidate) -> float:
 
 def is_rule(one: Candidate, target: Target) -> bool:
     """Return whether a sharp formula is a rule rather than the end of a tendency."""
-    if most_broken(one) > MOST_BROKEN or one.score <= MARGIN or not one.holds.observed:
+    if one.score <= MARGIN or not one.holds.observed:
         return False
     usual = float(one.holds.missing / one.holds.n)
+    is_plain = usual <= FEW_MISSING and one.score > PLAIN_SCORE
+    if most_broken(one) > MOST_BROKEN and not is_plain:
+        return False
     steep = usual + STEEP * (1.0 - usual)
     return not any(_beside(one, atom, target, steep) for atom in one.formula.atoms)
 
