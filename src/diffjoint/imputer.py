@@ -408,25 +408,27 @@ class SelectiveImputer(InferenceMixin, TransformerMixin, BaseEstimator):  # type
         task = self._prepare_fit(understood)
         seed, options = self._draw_seed(), self._options
 
-        def set_model(learned: Learned) -> None:
-            self._fitted = fitted_from(learned, task.coded)
-            self.history_ = learned.history
-            settled = task.coded.known.settle(learned.inferred.state)
-            self.meaningful_ = in_table_shape(settled.meaningful, task.coded.table, self.schema_)
-
-        def set_model_and_call(learned: Learned) -> None:
-            set_model(learned)
+        def store(learned: Learned) -> None:
+            self._set_model(learned, task.coded)
             if self.callback is not None:
                 self.callback(self)
 
+        def resume(learned: Learned) -> None:
+            self._set_model(learned, task.coded)
+
         if task.plan.makes_passes:
             is_seeded = self.random_state is not None
-            fit_passes(
-                task, seed, options, set_model_and_call, resume=set_model, is_seeded=is_seeded
-            )
+            fit_passes(task, seed, options, store, resume=resume, is_seeded=is_seeded)
         else:
-            fit_values(task, seed, options, set_model_and_call)
+            fit_values(task, seed, options, store)
         return task.coded
+
+    def _set_model(self, learned: Learned, coded: CodedTable) -> None:
+        """Keep what was learnt, and set the attributes that tell of it."""
+        self._fitted = fitted_from(learned, coded)
+        self.history_ = learned.history
+        settled = coded.known.settle(learned.inferred.state)
+        self.meaningful_ = in_table_shape(settled.meaningful, coded.table, self.schema_)
 
 
 def load(
