@@ -1,15 +1,26 @@
 import shutil
 
+import pyarrow as pa
 import pyarrow.parquet as pa_parquet
 import pytest
 
-from diffjoint.engines import SparkEngine, sample_dataset, transform_dataset, verify
+from diffjoint.engines import (
+    SparkEngine,
+    batch_completer,
+    sample_dataset,
+    transform_dataset,
+    transform_spark,
+    verify,
+)
 from diffjoint.engines.spark import start_session
 from diffjoint.errors import InputError
 from tests.conftest import FEW_CELLS, NO_OTHER_LOSSES
 
 pytest.importorskip("pyspark", reason="needs diffjoint[spark]")
-pytestmark = [FEW_CELLS, NO_OTHER_LOSSES, pytest.mark.slow]
+pytestmark = [
+    FEW_CELLS, NO_OTHER_LOSSES, pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
+]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -41,3 +52,12 @@ def test_a_machine_without_java_is_told_so(monkeypatch):
     monkeypatch.delenv("JAVA_HOME", raising=False)
     with pytest.raises(InputError, match="needs Java 17 or later"):
         SparkEngine()
+
+
+def test_a_spark_frame_is_completed_in_arrow_batches(session, model, folder):
+    found = transform_spark(model, session.read.parquet(str(folder))).toArrow()
+    batches = pa_parquet.read_table(folder).to_batches()
+    expected = pa.Table.from_batches(batch_completer(model)(iter(batches)))
+    order = [(name, "ascending") for name in expected.column_names]
+    found = found.cast(expected.schema.remove_metadata())
+    assert found.sort_by(order).equals(expected.sort_by(order))

@@ -1,6 +1,12 @@
 """Tables larger than memory: datasets of files, on this machine or on a cluster."""
 
 from diffjoint.engines.dask import DaskEngine
+from diffjoint.engines.frames import (
+    batch_completer,
+    transform_dask,
+    transform_lazy,
+    transform_spark,
+)
 from diffjoint.engines.learn import fit_dataset, sample_dataset
 from diffjoint.engines.local import LocalEngine
 from diffjoint.engines.manifest import Manifest, verify
@@ -14,11 +20,15 @@ __all__ = [
     "LocalEngine",
     "Manifest",
     "SparkEngine",
+    "batch_completer",
     "find_dataset",
     "fit_dataset",
     "is_dataset",
     "sample_dataset",
     "start_engine",
+    "transform_dask",
     "transform_dataset",
+    "transform_lazy",
+    "transform_spark",
     "verify",
 ]

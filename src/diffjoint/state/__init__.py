@@ -11,7 +11,13 @@ from diffjoint.state.keys import (
     row_keys,
 )
 from diffjoint.state.observation import Observation
-from diffjoint.state.repeats import NOTHING, KeyCounts, as_part_of_a_table, counts_before
+from diffjoint.state.repeats import (
+    NOTHING,
+    KeyCounts,
+    as_part_of_a_table,
+    counts_before,
+    each_row_by_itself,
+)
 
 __all__ = [
     "NOTHING",
@@ -26,6 +32,7 @@ __all__ = [
     "canonical_order",
     "content_keys",
     "counts_before",
+    "each_row_by_itself",
     "keyed_uniform",
     "mix_columns",
     "number_repeats",

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from diffjoint.state.repeats import occurrences_before
+from diffjoint.state.repeats import occurrences
 
 GOLDEN = 0x9E3779B97F4A7C15
 MIX_1 = 0xBF58476D1CE4E5B9
@@ -29,9 +29,8 @@ def row_keys(values: NDArray[np.float64], seed: int) -> NDArray[np.int64]:
 
 def number_repeats(keys: Keys) -> NDArray[np.int64]:
     """Give repeats of a key different keys, by how often it occurred in the rows before."""
-    occurrence = _occurrence(keys) + occurrences_before(keys)
     with np.errstate(over="ignore"):
-        keys = mix(keys + np.uint64(GOLDEN) * occurrence.astype(np.uint64))
+        keys = mix(keys + np.uint64(GOLDEN) * occurrences(keys).astype(np.uint64))
     return keys.view(np.int64)
 
 
@@ -81,14 +80,3 @@ def mix(z: Keys) -> Keys:
         z = (z ^ (z >> np.uint64(30))) * np.uint64(MIX_1)
         z = (z ^ (z >> np.uint64(27))) * np.uint64(MIX_2)
     return z ^ (z >> np.uint64(31))
-
-
-def _occurrence(keys: Keys) -> NDArray[np.int64]:
-    """Return 0 for the first row with a key, 1 for the second, and so on."""
-    order = np.argsort(keys, kind="stable")
-    in_order = keys[order]
-    starts = np.flatnonzero(np.r_[True, in_order[1:] != in_order[:-1]])
-    rank = np.arange(len(keys)) - np.repeat(starts, np.diff(np.r_[starts, len(keys)]))
-    occurrence = np.empty(len(keys), dtype=np.int64)
-    occurrence[order] = rank
-    return occurrence

@@ -113,6 +113,7 @@ def _merged(parts: Sequence[KeyCounts]) -> list[KeyCounts]:
 
 
 _BEFORE: ContextVar[KeyCounts] = ContextVar("before", default=NOTHING)
+_BY_ITSELF: ContextVar[bool] = ContextVar("by_itself", default=False)
 
 
 @contextmanager
@@ -131,6 +132,29 @@ def as_part_of_a_table(before: KeyCounts) -> Iterator[None]:
         _BEFORE.reset(token)
 
 
-def occurrences_before(keys: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """Return how often keys occur in the rows before; 0 unless in :func:`as_part_of_a_table`."""
-    return _BEFORE.get().look_up(keys)
+@contextmanager
+def each_row_by_itself() -> Iterator[None]:
+    """Take every row inside for the first of its content, whatever the rows before it hold."""
+    token = _BY_ITSELF.set(True)
+    try:
+        yield
+    finally:
+        _BY_ITSELF.reset(token)
+
+
+def occurrences(keys: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """Return how often each key occurred in the rows before: here, and in earlier parts."""
+    if _BY_ITSELF.get():
+        return np.zeros(len(keys), dtype=np.int64)
+    return _here(keys) + _BEFORE.get().look_up(keys)
+
+
+def _here(keys: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """Return 0 for the first row with a key, 1 for the second, and so on."""
+    order = np.argsort(keys, kind="stable")
+    in_order = keys[order]
+    starts = np.flatnonzero(np.r_[True, in_order[1:] != in_order[:-1]])
+    rank = np.arange(len(keys)) - np.repeat(starts, np.diff(np.r_[starts, len(keys)]))
+    occurrence = np.empty(len(keys), dtype=np.int64)
+    occurrence[order] = rank
+    return occurrence
