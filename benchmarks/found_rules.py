@@ -48,7 +48,7 @@ WRITTEN = {"household-survey": HOUSEHOLD, "telco-churn": TELCO}
 JUDGED = "rule to judge"
 """A column added to a table, to see where a rule holds."""
 LOSSES = ("mcar", "own-rates", "break-off", "blocks", "propensity", "survey")
-SEEDS, RATIOS, N_LOST_ONLY = (0, 1, 2), (10, 30), 13
+SEEDS, RATIOS, N_LOST_ONLY = (0, 1), (10, 30), 13
 SURVEYS = {
     "acs-2018-wyoming": ACS,
     "acs-2018-wyoming-allocated": ACS,

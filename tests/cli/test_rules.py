@@ -86,6 +86,17 @@ def test_a_file_of_rules_that_cannot_be_read_is_refused(
     assert words in " ".join(capsys.readouterr().err.split())
 
 
+def test_rules_are_read_from_the_universes_of_a_codebook(survey, tmp_path, capsys):
+    book = pd.DataFrame(
+        {"Variable": ["age", "commute"], "Label": ["", ""], "Universe": ["", RULES["commute"]]}
+    )
+    book.to_csv(tmp_path / "book.csv", index=False)
+    assert run("check", "survey.csv", "--rules", "book.csv") == 0
+    book.drop(columns="Universe").to_csv(tmp_path / "book.csv", index=False)
+    assert run("check", "survey.csv", "--rules", "book.csv") == 2
+    assert "and a column 'universe'" in " ".join(capsys.readouterr().err.split())
+
+
 def test_a_rule_is_given_once(survey, tmp_path, capsys):
     (tmp_path / "rules.toml").write_text("[rules]\ncommute = 'employed == \"yes\"'\n")
     rule = 'commute: employed == "yes"'

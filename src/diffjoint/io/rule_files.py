@@ -1,5 +1,6 @@
-"""Rules as a TOML file that a person can read and change, and ``--rules`` reads back."""
+"""Rules as a file that a person can read and change, and ``--rules`` reads back."""
 
+import csv
 import json
 import os
 import tomllib
@@ -9,6 +10,8 @@ from pathlib import Path
 from diffjoint._atomic import write_whole
 from diffjoint.errors import FileError, InputError
 
+NAMES, UNIVERSE = ("column", "name", "variable"), "universe"
+"""Headings of a codebook."""
 HEADING = """\
 # When a column has something to record: a missing cell is meaningful where the rule fails, and lost
 # where it holds. "only if" says nothing about where it holds. Change, add or delete lines; then:
@@ -52,7 +55,9 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
 
 
 def read_rule_file(path: str | os.PathLike[str]) -> dict[str, str]:
-    """Read rules by column from a TOML file."""
+    """Read rules by column from a TOML file, or from a codebook as CSV."""
+    if Path(path).suffix.lower() == ".csv":
+        return _read_codebook(path)
     try:
         held = tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
@@ -71,6 +76,29 @@ def read_rule_file(path: str | os.PathLike[str]) -> dict[str, str]:
             parameter="rules",
         )
     return dict(rules)
+
+
+def _read_codebook(path: str | os.PathLike[str]) -> dict[str, str]:
+    """Read the column "universe" of a codebook: whom a column is asked of, as a rule."""
+    try:
+        with open(path, encoding="utf-8-sig", newline="") as file:
+            lines = list(csv.DictReader(file))
+    except OSError as error:
+        raise FileError(f"Cannot read {path}: {error.strerror or error}.") from error
+    except (csv.Error, UnicodeDecodeError) as error:
+        raise FileError(f"{path} is no CSV file in UTF-8 ({error}).") from error
+    headings = {str(heading).strip().lower(): heading for heading in (lines[0] if lines else {})}
+    named = next((headings[name] for name in NAMES if name in headings), None)
+    if named is None or UNIVERSE not in headings:
+        raise InputError(
+            f"{path} must have a column {' or '.join(map(repr, NAMES))} and a column {UNIVERSE!r}, "
+            "with a rule for each column that is not asked of everyone; it has "
+            f"{', '.join(map(repr, headings)) or 'no line below its headings'}.",
+            parameter="rules",
+        )
+    universe = headings[UNIVERSE]
+    rules = {line[named].strip(): (line[universe] or "").strip() for line in lines if line[named]}
+    return {column: rule for column, rule in rules.items() if rule}
 
 
 def join_rules(given: Mapping[str, str], read: Mapping[str, str]) -> dict[str, str]:

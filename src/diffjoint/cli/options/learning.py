@@ -44,7 +44,8 @@ RuleFile = Annotated[
     typer.Option(
         "--rules",
         metavar="FILE",
-        help="A TOML file of such rules, as diffjoint rules --out writes it.",
+        help="Such rules in a TOML file, as diffjoint rules --out writes it, or in the column "
+        "'universe' of a codebook (CSV).",
         rich_help_panel=KNOWLEDGE,
     ),
 ]
