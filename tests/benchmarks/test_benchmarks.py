@@ -28,6 +28,7 @@ from benchmarks import (
     profiling,
     real_losses,
     reduced_paper,
+    regressions,
     speed,
     taught,
     worlds,
@@ -525,6 +526,30 @@ def test_coverage_is_measured_in_every_way(tmp_path, capsys):
     assert set(results["way"]) == {"complete table", "complete rows", "drawn tables"}
     assert len(results) == 2 * 3 * len(coverage.TRUTH)
     assert "| MCAR | drawn tables | pack_years |" in capsys.readouterr().out
+
+
+def test_regressions_on_draws_are_kept_by_world(tmp_path, monkeypatch, capsys):
+    arguments = ["--quick", "--ways", "whole table", "trees", "--results", str(tmp_path / "r.csv")]
+    regressions.main([*arguments, "--variants", "interaction"])
+    results = pd.read_csv(tmp_path / "r-quick.csv")
+    assert len(results) == 2 * 2 * len(regressions.truth_of("interaction"))
+    assert "| interaction | draws by trees | 2 |" in capsys.readouterr().out
+
+    def no_more(*args, **options):
+        raise AssertionError("a world that is there is measured again")
+
+    monkeypatch.setattr(regressions, "measure", no_more)
+    regressions.main([*arguments, "--variants", "interaction"])
+    pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "r-quick.csv"), results)
+
+
+def test_worlds_of_regressions_lose_what_they_say():
+    for variant in regressions.VARIANTS:
+        whole, observed = regressions.make_table(variant, 0, 4_000)
+        found = regressions.regress(whole, variant)[0]
+        truth = [*regressions.truth_of(variant).values()]
+        np.testing.assert_allclose(found, truth, atol=0.12)
+        assert observed.isna().to_numpy().mean() == pytest.approx(0.2, abs=0.01)
 
 
 def test_intervals_of_whole_tables_cover_the_coefficients_that_made_them():

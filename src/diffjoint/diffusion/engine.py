@@ -25,9 +25,9 @@ from diffjoint.diffusion.checkpoint import (
     fingerprint,
     weights,
 )
-from diffjoint.diffusion.history import history_entry
+from diffjoint.diffusion.history import history_entry, loss_jump
 from diffjoint.diffusion.sample import conditional_sample
-from diffjoint.errors import InputError, option
+from diffjoint.errors import InputError, option, warn_user
 from diffjoint.settings import Settings
 from diffjoint.state import Draws, JointSpace, Masks, Observation
 
@@ -188,6 +188,8 @@ class Passes:
         how = (self.space, self.settings, runtime)
         for done in diff_joint(observation, *how, self.last, belief):
             self.history.append(history_entry(done, self.last, observation, self.space))
+            if doubt := loss_jump(self.history):
+                warn_user(doubt)
             if self.checkpoint is not None:
                 self.checkpoint.save(self.seed, done, self.history)
             self.last = done

@@ -7,6 +7,9 @@ import numpy as np
 from diffjoint.diffusion.algorithm1 import Pass
 from diffjoint.state import JointSpace, Observation
 
+JUMP = 1.5
+"""A loss so many times that of the pass before is reported."""
+
 
 def history_entry(
     done: Pass, last: Pass | None, observation: Observation, space: JointSpace
@@ -23,6 +26,28 @@ def history_entry(
         "changed_share": float((called != before).mean()) if len(called) else 0.0,
         "value_change": _value_change(done, last, observation, space) if last else None,
     }
+
+
+def loss_jump(history: list[dict[str, Any]]) -> str | None:
+    """Return a doubt if the loss of the last pass is far above that of the pass before.
+
+    Examples
+    --------
+    >>> loss_jump([{"iteration": 1, "loss": 0.2}, {"iteration": 2, "loss": 0.25}])
+    >>> loss_jump([{"iteration": 1, "loss": 0.2}, {"iteration": 2, "loss": 0.5}])[:45]
+    'The training loss rose from 0.2 in pass 1 to '
+    """
+    if len(history) < 2:
+        return None
+    before, last = history[-2:]
+    if not last["loss"] > JUMP * before["loss"]:
+        return None
+    return (
+        f"The training loss rose from {before['loss']:.3g} in pass {before['iteration']} to "
+        f"{last['loss']:.3g} in pass {last['iteration']}: what was drawn in between is harder to "
+        "learn than what was drawn before it, and a draw may have run away. Look at history_, and "
+        "compare with another random_state."
+    )
 
 
 def _value_change(done: Pass, last: Pass, observation: Observation, space: JointSpace) -> float:

@@ -10,7 +10,9 @@ from torch import Tensor
 from diffjoint._effort import passes_per_draw
 from diffjoint._progress import Progress
 from diffjoint._types import Mask
+from diffjoint.diffusion.clamp import clamped
 from diffjoint.diffusion.edm import Denoiser, draw_keys, heun_step, keyed_normal, sampling_sigmas
+from diffjoint.diffusion.edm.heun import Denoise
 from diffjoint.errors import TrainingError, option
 from diffjoint.settings import Settings
 from diffjoint.state import Draws, JointSpace, JointState, Masks, Observation
@@ -66,7 +68,7 @@ def conditional_sample(
 
 
 def inpaint(
-    denoiser: Denoiser,
+    denoiser: Denoise,
     clean: Tensor,
     known: Tensor,
     noise: Callable[[], Tensor],
@@ -156,7 +158,8 @@ def _draw(
                 absent = _of_meaningful(given, space)
                 vectors = sample_amortised(denoiser, given, known[rows], absent, noise, settings)
             else:
-                vectors = inpaint(denoiser, given, known[rows], noise, settings)
+                within = clamped(denoiser, space)
+                vectors = inpaint(within, given, known[rows], noise, settings)
         if not torch.isfinite(vectors).all():
             raise TrainingError(
                 "Draws became infinite: the denoiser was not trained well enough to draw from. "
