@@ -315,3 +315,31 @@ def test_columns_hardly_observed_say_nothing_of_losses():
     assert set(rates_of(is_missing, [0, 1, 2])) == {0}
     is_missing[:30, 2] = True
     assert apart_from(is_missing, 0, [0, 1, 2]) == [1]
+
+
+def two_tubes(n_rows: int = 700) -> np.ndarray:
+    """Return a table that loses cells one by one, but for two columns that lose theirs together."""
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(n_rows, 7))
+    values[:, 2] = rng.integers(0, 2, n_rows)
+    values[values[:, 2] == 0, 3] = np.nan
+    values[rng.random(n_rows) < 0.06, :2] = np.nan
+    values[rng.random(values.shape) < 0.03] = np.nan
+    return values
+
+
+@pytest.mark.slow
+def test_a_pair_lost_together_among_cells_lost_one_by_one_is_not_judged_for_sure():
+    values = two_tubes()
+    evidence = learnt(values, (0, 1, 3), names=list("abcdefg"))
+    assert not evidence.leans_on_values
+    is_missing = np.isnan(values)
+    likely = evidence.probability(values, is_missing)
+    pair = likely[:, :2][is_missing[:, :2]]
+    assert (pair >= MIDDLE).all()
+    assert (pair <= 1 - MIDDLE).all()
+    skipped = is_missing[:, 3] & (values[:, 2] == 0)
+    assert (likely[skipped, 3] > 0.95).all(), "what a gate tells is as sure as before"
+    assert any(doubt.startswith("a, b are missing in much the same") for doubt in evidence.doubts)
+    given = learnt(values, (0, 1, 3), loss_rate={0: 0.1, 1: 0.1})
+    assert (given.probability(values, is_missing)[:, :2][is_missing[:, :2]] < 0.5).all()

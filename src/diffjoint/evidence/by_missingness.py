@@ -28,7 +28,8 @@ from diffjoint.evidence.loss_rates import (
 from diffjoint.evidence.losses import LossExamples, loss_examples
 from diffjoint.evidence.missing import FEWEST
 from diffjoint.evidence.search_table import Search, SearchTable
-from diffjoint.evidence.unjudged import judged_by_rate, with_labels
+from diffjoint.evidence.unexplained import unexplained
+from diffjoint.evidence.unjudged import MIDDLE, judged_by_rate, with_labels
 from diffjoint.evidence.values_view import View
 from diffjoint.trees import side_by_side
 
@@ -45,11 +46,15 @@ def learn_by_missingness(
     """Learn each searched column by values and missingness; which imply which; what is doubtful."""
     del views
     loss_search, doubts = loss_searches(search)
-    learnt, implied = _learn_alone(search, loss_search, tick)
+    vague = unexplained(search)
+    learnt, implied = _learn_alone(search, loss_search, vague, tick)
     flat = [
-        names[j] for j, known in loss_search.items() if _is_flat(search.table, learnt[j], j, known)
+        names[j]
+        for j, known in loss_search.items()
+        if j not in vague and _is_flat(search.table, learnt[j], j, known)
     ]
-    return learnt, implied, doubts + say.of_flat(flat)
+    untold = [names[j] for j in vague if j not in search.given]
+    return learnt, implied, doubts + say.of_flat(flat) + say.of_unexplained(untold)
 
 
 def loss_searches(search: Search) -> tuple[dict[int, LossSearch], tuple[str, ...]]:
@@ -89,21 +94,30 @@ def _is_flat(table: SearchTable, learnt: LearntColumn, j: int, loss_search: Loss
 
 
 def _learn_alone(
-    search: Search, loss_search: Mapping[int, LossSearch], tick: Callable[[int], object]
+    search: Search,
+    loss_search: Mapping[int, LossSearch],
+    vague: list[int],
+    tick: Callable[[int], object],
 ) -> tuple[dict[int, LearntColumn], Mask]:
-    """Learn each searched column by the rest of its row, and which imply which others."""
+    """Learn each searched column by the rest of its row, and which imply which others.
+
+    Of columns that are missing together for no reason that the table holds nothing is sure: those
+    with a given rate get one answer by it.
+    """
     table = search.table
+    by_rate = {*search.unjudged, *(j for j in vague if j in search.given)}
 
     def learn(j: int) -> tuple[LearntColumn, Mask]:
         rows, is_missing = table.values, table.is_missing[:, j]
         learnt: LearntColumn
-        if j in unjudged_ones:
+        if j in by_rate:
             learnt = judged_by_rate(search, j)
         else:
             learnt = table.column(j, table.folds, table.n_folds, loss_search[j])
             learnt = at_own_floor(
                 learnt, rows, is_missing, table.folds, table.scores, loss_search[j]
             )
+            learnt = replace(learnt, nearest=MIDDLE) if j in vague else learnt
         judged = learnt.judge(rows, table.folds, table.scores)
         column = with_labels(learnt, judged, is_missing, table.looked_up[:, j])
         if (column.slope, column.shift) != NONE:
@@ -112,7 +126,7 @@ def _learn_alone(
             judged, table.is_missing, j, is_missing & (table.known[:, j] == 1)
         )
 
-    unjudged_ones, n_columns = set(search.unjudged), table.values.shape[1]
+    n_columns = table.values.shape[1]
     searched = list(loss_search)
     columns, implied = {}, np.zeros((n_columns, n_columns), dtype=bool)
     learnt = side_by_side(learn, searched, len(table.values))

@@ -18,8 +18,10 @@ from diffjoint.evidence.detector import (
 )
 from diffjoint.evidence.implied import consistent, find_implied
 from diffjoint.evidence.loss_rates import (
+    TINY,
     apart_from,
     believable,
+    least_loss_rate,
     rate_prior,
     rates_of,
     tolerance,
@@ -87,9 +89,12 @@ def _at_rates(search: Search, views: Mapping[int, View]) -> dict[int, ValuesEvid
     """Every searched column in the values view, at its loss rate.
 
     First as far as the rates of other columns make a floor believable; then also as far as losses
-    of columns that are believable bear it out.
+    of columns that are believable bear it out. What is lost beside columns that only lose cells is
+    counted in any case.
     """
     table, rates, unevenness = search.table, _known_rates(search, views), _unevenness(search)
+    losses = table.is_missing[:, search.others]
+    least = {j: least_loss_rate(losses, table.is_missing[:, j]) for j in views}
     apart = {j: apart_from(table.is_missing, j, range(table.is_missing.shape[1])) for j in views}
 
     def rated(j: int, borne_out: float) -> ValuesEvidence:
@@ -104,7 +109,7 @@ def _at_rates(search: Search, views: Mapping[int, View]) -> dict[int, ValuesEvid
         )
         if loss is None:
             return view.at(view.floor + float(np.log(1 - CANNOT_TELL)), MIDDLE)
-        return view.at(loss, nearest)
+        return view.at(max(loss, float(logit(np.clip(least[j], TINY, 1 - TINY)))), nearest)
 
     lost = lostness({j: rated(j, 0.0) for j in views}, table.values, table.folds)
     lost[:, search.unjudged] = 0.0

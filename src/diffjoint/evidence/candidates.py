@@ -23,7 +23,7 @@ from diffjoint.evidence.best_losses import (
     together,
 )
 from diffjoint.evidence.detector import folds_of
-from diffjoint.evidence.loss_pattern import misleading_missingness
+from diffjoint.evidence.loss_pattern import borne_out_by_rows
 from diffjoint.evidence.missing import FEWEST, learn_missing
 from diffjoint.state import row_keys
 from diffjoint.trees import open_screen, side_by_side
@@ -127,12 +127,13 @@ def find_candidates(
     rates = is_missing.sum(axis=0) / max(1, len(is_missing))
     found = _decide(rates, signs, len(is_missing), false_find_rate)
     named = [j for j, candidate in enumerate(found) if candidate.is_named]
-    borne_out = misleading_missingness(values, is_missing, n_levels, named, seed) if named else None
-    return found if borne_out is None else _only(found, borne_out)
+    if not named:
+        return found
+    return _only(found, borne_out_by_rows(values, is_missing, n_levels, named, seed))
 
 
 def _only(found: list[Candidate], borne_out: Mapping[int, bool]) -> list[Candidate]:
-    """Return the candidates with those alone named that values bear out."""
+    """Return the candidates with those alone named that rows bear out."""
     return [
         replace(candidate, is_named=False, p_value=1.0, reason=TOGETHER)
         if candidate.is_named and not borne_out[j]

@@ -120,6 +120,18 @@ def of_vague(vague: Sequence[str], *, are_rates_known: bool) -> tuple[str, ...]:
     )
 
 
+def of_unexplained(names: Sequence[str]) -> tuple[str, ...]:
+    """Warn of columns that are missing together for no reason that the table holds."""
+    if not names:
+        return ()
+    return (
+        f"{_listed(names)} are missing in much the same rows, and nothing else in these rows tells "
+        "why. Whether they are meaningful or were lost together cannot be told from the table: "
+        "their probabilities stay in the middle, and their cells are kept and listed for review. "
+        f"Set {RATE} for them if they were lost, or give {RULES} or labels for them.",
+    )
+
+
 def _lost_together(is_missing: Mask) -> float:
     """Return the strongest correlation of two columns' losses."""
     lossy = is_missing[:, is_missing.sum(axis=0) >= FEWEST].astype(float)

@@ -33,6 +33,7 @@ from diffjoint.evidence.together import (
     lose_together,
     most_telling,
 )
+from diffjoint.evidence.unexplained import unexplained
 from diffjoint.evidence.values_view import View
 from diffjoint.trees import side_by_side
 
@@ -106,14 +107,14 @@ def _share_contradicted(
     )
 
 
-def misleading_missingness(
+def borne_out_by_rows(
     values: Values,
     is_missing: Mask,
     n_levels: NDArray[np.int64],
     searched: Iterable[int],
     seed: int,
-) -> dict[int, bool] | None:
-    """Say of some columns whether values alone bear out that cells are meaningful.
+) -> dict[int, bool]:
+    """Say of some columns whether what rows hold bears out that cells are meaningful.
 
     Parameters
     ----------
@@ -124,18 +125,21 @@ def misleading_missingness(
 
     Returns
     -------
-    dict or None
-        None where missingness does not mislead: cells are not lost together.
+    dict
+        By column.
 
     Notes
     -----
-    Skip logic is sharp: values bear it out if some of the missing cells are in contexts in which
-    hardly any cell is there, or if a column misses far more than the others lose.
+    Where cells get lost together values must bear it out. Skip logic is sharp: some of the missing
+    cells must be in contexts in which hardly any cell is there, or a column must miss far more than
+    the others lose. Elsewhere only columns that are missing together for no reason that the table
+    holds are not borne out.
     """
     search = open_search(values, is_missing, n_levels, searched, seed)
     found = find_loss_pattern(search, lambda n_folds: None)
     if not found.together:
-        return None
+        vague = unexplained(search)
+        return {j: j not in vague for j in search.searched}
     views = found.views | {j: search.table.view(j) for j in search.judged if j not in found.views}
     floors = {j: float(expit(view.floor)) for j, view in views.items()}
     rates = rates_of(is_missing, search.others.tolist()) | floors

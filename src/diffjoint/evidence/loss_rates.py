@@ -27,6 +27,9 @@ DISAGREE = 3.0
 """Ratio of two columns' loss rates beyond which one rate for all does not hold."""
 SAME_BLOCK = 0.7
 """Correlation of two columns' missing cells from which on one says nothing of the other's rate."""
+MOST_BESIDE, CLEARLY_MORE = 8, 2.0
+"""Columns that only lose cells that a column is compared with, those beside whose losses it is
+missing most; standard errors by which it must be missing more often beside each."""
 SPREAD, LEAST_SPREAD = 1.5, 0.3
 """Standard deviation of rates in logits where one or two are known; and at least."""
 
@@ -109,6 +112,57 @@ def rates_of(is_missing: Mask, columns: Sequence[int]) -> dict[int, float]:
     }
 
 
+def least_loss_rate(losses: Mask, is_missing: Mask) -> float:
+    """Return the loss rate that a column has at least, by what is lost beside it.
+
+    Whether a cell is meaningful does not depend on what is lost elsewhere in its row. So in rows
+    that have lost nothing elsewhere the column is missing at least as often as it is meaningful in
+    any row, and what it misses beyond that was lost.
+
+    Parameters
+    ----------
+    losses : bool array of shape (n_rows, n_columns)
+        Missing cells of columns that only lose cells.
+    is_missing : bool array of shape (n_rows,)
+
+    Notes
+    -----
+    With m the share of missing cells, and p that in rows that have lost nothing elsewhere, with a
+    standard error added, the rate is 1 - (1 - m) / (1 - p).
+
+    Examples
+    --------
+    A fifth is meaningful, and half of the other cells are lost where another one is.
+
+    >>> rng = np.random.default_rng(0)
+    >>> elsewhere, meaningful, lost = rng.random((3, 10_000)) < [[0.4], [0.2], [0.5]]
+    >>> missing = meaningful | (lost & elsewhere)
+    >>> round(least_loss_rate(elsewhere[:, None], missing), 2)
+    0.2
+    """
+    beside = losses[:, _lost_along(losses, is_missing)]
+    nothing_lost = ~beside.any(axis=1)
+    if not beside.shape[1] or nothing_lost.sum() < FEWEST:
+        return 0.0
+    share, n_rows = float(is_missing[nothing_lost].mean()), int(nothing_lost.sum())
+    error = np.sqrt((share * (1 - share) + 1 / n_rows) / n_rows)
+    missing = float(is_missing.mean())
+    most_meaningful = min(missing, share + float(error), 1 - TINY)
+    return 1 - (1 - missing) / (1 - most_meaningful)
+
+
+def _lost_along(losses: Mask, is_missing: Mask) -> list[int]:
+    """Return the columns beside whose losses one is missing clearly more often than elsewhere."""
+    n_rows, n_lost = len(losses), losses.sum(axis=0)
+    enough = np.flatnonzero(np.minimum(n_lost, n_rows - n_lost) >= FEWEST)
+    missing = is_missing.mean()
+    more = losses[is_missing][:, enough].sum(axis=0) / n_lost[enough] - missing
+    error = np.sqrt(missing * (1 - missing) * (1 / n_lost[enough] - 1 / n_rows))
+    clearly = more > CLEARLY_MORE * error
+    strongest = np.argsort(-more / error, kind="stable")[:MOST_BESIDE]
+    return [int(enough[k]) for k in strongest if clearly[k]]
+
+
 def is_far_beyond(floor: float, prior: Prior | None) -> bool:
     """Whether a column misses so much that it cannot be what other columns lose.
 
@@ -127,7 +181,7 @@ def apart_from(is_missing: Mask, column: int, columns: Iterable[int]) -> list[in
         k
         for k in columns
         if k != column
-        and not (varies[k] and varies[column] and _correlation(is_missing, column, k) > SAME_BLOCK)
+        and not (varies[k] and varies[column] and correlation(is_missing, column, k) > SAME_BLOCK)
     ]
 
 
@@ -189,6 +243,7 @@ def believable(
     return prior.below(floor)
 
 
-def _correlation(is_missing: Mask, a: int, b: int) -> float:
+def correlation(is_missing: Mask, a: int, b: int) -> float:
+    """Return the correlation of who is missing in two columns; neither may be constant."""
     x, y = (is_missing[:, k] - is_missing[:, k].mean() for k in (a, b))
     return float((x @ y) / np.sqrt((x @ x) * (y @ y)))
