@@ -16,7 +16,7 @@ from diffjoint.evidence.missing import FEWEST, learn_in_folds
 from diffjoint.evidence.search_table import Search
 from diffjoint.trees import side_by_side
 
-ALIKE = 0.4
+ALIKE = 0.2
 """Correlation of who is missing in two columns from which on they are missing together."""
 N_FOLDS = 3
 CLEARLY = 2.0
