@@ -43,8 +43,8 @@ def test_a_denoiser_that_runs_away_does_so_no_more():
 
 def test_a_loss_that_jumps_is_reported_once_it_does():
     steady = [{"iteration": 1, "loss": 0.2}, {"iteration": 2, "loss": 0.29}]
-    assert loss_jump(steady[:1]) is None
-    assert loss_jump(steady) is None
-    assert "from 0.29 in pass 2 to 0.9 in pass 3" in loss_jump(
-        [*steady, {"iteration": 3, "loss": 0.9}]
-    )
+    rising = [*steady, {"iteration": 3, "loss": 0.9}]
+    assert loss_jump(steady[:1], 800) is None
+    assert loss_jump(steady, 800) is None
+    assert "from 0.29 in pass 2 to 0.9 in pass 3" in loss_jump(rising, 800)
+    assert loss_jump(rising, 2) is None

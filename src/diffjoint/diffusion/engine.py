@@ -188,7 +188,7 @@ class Passes:
         how = (self.space, self.settings, runtime)
         for done in diff_joint(observation, *how, self.last, belief):
             self.history.append(history_entry(done, self.last, observation, self.space))
-            if doubt := loss_jump(self.history):
+            if doubt := loss_jump(self.history, len(observation.values)):
                 warn_user(doubt)
             if self.checkpoint is not None:
                 self.checkpoint.save(self.seed, done, self.history)

@@ -9,6 +9,8 @@ from diffjoint.state import JointSpace, Observation
 
 JUMP = 1.5
 """A loss so many times that of the pass before is reported."""
+FEWEST_ROWS = 50
+"""Rows below which the loss of a pass is mostly chance, and no jump is reported."""
 
 
 def history_entry(
@@ -28,16 +30,16 @@ def history_entry(
     }
 
 
-def loss_jump(history: list[dict[str, Any]]) -> str | None:
+def loss_jump(history: list[dict[str, Any]], n_rows: int) -> str | None:
     """Return a doubt if the loss of the last pass is far above that of the pass before.
 
     Examples
     --------
-    >>> loss_jump([{"iteration": 1, "loss": 0.2}, {"iteration": 2, "loss": 0.25}])
-    >>> loss_jump([{"iteration": 1, "loss": 0.2}, {"iteration": 2, "loss": 0.5}])[:45]
+    >>> loss_jump([{"iteration": 1, "loss": 0.2}, {"iteration": 2, "loss": 0.25}], 800)
+    >>> loss_jump([{"iteration": 1, "loss": 0.2}, {"iteration": 2, "loss": 0.5}], 800)[:45]
     'The training loss rose from 0.2 in pass 1 to '
     """
-    if len(history) < 2:
+    if len(history) < 2 or n_rows < FEWEST_ROWS:
         return None
     before, last = history[-2:]
     if not last["loss"] > JUMP * before["loss"]:
