@@ -15,6 +15,9 @@ from diffjoint.errors import in_python
 from diffjoint.report.check import CheckSummary, summarize_check
 from diffjoint.report.drivers import Driver, Splitter
 from diffjoint.report.findings import Findings
+from diffjoint.report.patterns import Patterns, find_patterns
+from diffjoint.report.states import IMPUTED, KEPT, OBSERVED, States, cell_states
+from diffjoint.report.together import Together, find_together
 from diffjoint.report.words import coded_text, shorten
 from diffjoint.results.explain import NO_REASON, plain_text
 from diffjoint.skip_rules.find import FoundRule
@@ -34,8 +37,6 @@ OUTER = 0.005
 """Share of the observed numbers to leave out at each end of a distribution."""
 GRID = np.arange(101) / 100
 """Thresholds that the page can try."""
-OBSERVED, IMPUTED, KEPT, LEFT = range(4)
-"""States of a cell in the map. LEFT: missing, in a column that is passed through."""
 PACKAGES = ("diffjoint", "numpy", "pandas", "scikit-learn", "torch", "narwhals", "pyarrow")
 
 
@@ -151,6 +152,10 @@ class Summary:
         In the order of the table.
     map_rows : tuple of str
         Some rows of the table, one digit per cell: 0 observed, 1 imputed, 2 kept, 3 left.
+    patterns : Patterns
+        Which cells of rows are missing, and in how many rows.
+    together : Together
+        Which columns are missing in the same rows.
     review : tuple of ReviewCell
         Doubtful cells, the most doubtful first, at most ``MOST_REVIEWED``.
     doubts : tuple of str
@@ -175,6 +180,8 @@ class Summary:
     band: tuple[float, float] | None
     columns: tuple[ColumnSummary, ...]
     map_rows: tuple[str, ...]
+    patterns: Patterns
+    together: Together
     review: tuple[ReviewCell, ...]
     doubts: tuple[str, ...]
     history: tuple[Mapping[str, Any], ...]
@@ -201,6 +208,7 @@ class Summary:
 def summarize(findings: Findings, title: str) -> Summary:
     """Count, bin and order everything that the report shows."""
     table, schema = findings.table, findings.schema
+    states, names = cell_states(findings), [column.name for column in schema.columns]
     splitter = Splitter(findings.values, findings.is_missing, schema)
     place = {int(position): j for j, position in enumerate(schema.modelled_positions)}
     columns = tuple(
@@ -226,7 +234,9 @@ def summarize(findings: Findings, title: str) -> Summary:
         threshold=findings.threshold,
         band=findings.band,
         columns=columns,
-        map_rows=_map(findings),
+        map_rows=_map(states),
+        patterns=find_patterns(states, names),
+        together=find_together(states != OBSERVED, names),
         review=_review(findings),
         doubts=tuple(map(in_python, findings.doubts)),
         history=tuple(dict(done) for done in findings.history),
@@ -322,19 +332,11 @@ def _edges(seen: Values, column: Column) -> Values:
     return edges if np.all(np.diff(edges) > 0) else np.array([low, np.nextafter(high, np.inf)])
 
 
-def _map(findings: Findings) -> tuple[str, ...]:
+def _map(states: States) -> tuple[str, ...]:
     """Return the map: rows at equal distances, sorted by which cells are missing."""
-    table = findings.table
-    n_shown = max(20, min(MAP_ROWS, MAP_CELLS // max(1, table.n_columns), table.n_rows))
-    rows = np.unique(np.linspace(0, table.n_rows - 1, n_shown).astype(np.intp))
-    states = np.zeros((len(rows), table.n_columns), dtype=np.int64)
-    for position, column in enumerate(findings.schema.columns):
-        if not column.is_modelled:
-            states[:, position] = LEFT * table.missing(position)[rows]
-    is_missing, called = findings.is_missing[rows], findings.called[rows]
-    states[:, findings.schema.modelled_positions] = np.where(
-        is_missing, np.where(called, KEPT, IMPUTED), OBSERVED
-    )
+    n_rows, n_columns = states.shape
+    n_shown = max(20, min(MAP_ROWS, MAP_CELLS // max(1, n_columns), n_rows))
+    states = states[np.unique(np.linspace(0, n_rows - 1, n_shown).astype(np.intp))]
     by_kept = np.argsort((states == KEPT).sum(axis=0), kind="stable")
     keys = [*(states == IMPUTED).T[::-1], *(states == KEPT).T[by_kept]]
     ordered = states[np.lexsort(keys)[::-1]]
