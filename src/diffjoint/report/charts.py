@@ -7,7 +7,7 @@ from markupsafe import Markup
 
 from diffjoint.report.check import MissingLine
 from diffjoint.report.summarize import Distribution, Summary
-from diffjoint.report.svg import circle, line, rect, slanted, svg, text
+from diffjoint.report.svg import circle, line, rect, slanted, svg, svg_of_own_size, text
 from diffjoint.report.words import shorten
 
 WIDTH, HEIGHT, FOOT = 320, 116, 20
@@ -20,6 +20,8 @@ SQUARE, MARGIN, LARGEST_DOT, SMALLEST_DOT = 150, 34, 8.0, 2.0
 """Calibration charts: side, room for the axes, and largest and smallest radius of a dot."""
 ERROR_WIDTH, MOST_ERROR = 120, 1.25
 """Error bars: width, and the share of the error that fills it."""
+SQUARES_WIDE, SQUARE_STEP = 20, 11
+"""A hundred squares: number in a line, and distance of one from the next."""
 MAP_WIDTH, MAP_HEIGHT, MAP_HEAD, MAP_SIDE = 760, 320, 84, 40
 """Map: drawing area, room for names above it, and room beside it for the last name."""
 MOST_MAP_NAMES = 48
@@ -104,6 +106,23 @@ def _levels(found: Distribution, name: str) -> Markup:
             parts.append(text(start + length + 5, y + 8.5, words, "start", "share"))
     label = f"Levels of {shorten(name)}, observed and imputed"
     return svg(WIDTH, len(seen) * BAR_LINE, label, parts, "levels")
+
+
+def hundred_squares(share: float, label: str) -> Markup:
+    """Draw a share as coloured squares out of a hundred; one at least if it is not zero."""
+    n_coloured = max(round(100 * share), int(share > 0))
+    parts = [
+        rect(
+            "mixed" if k < n_coloured else "observed",
+            k % SQUARES_WIDE * SQUARE_STEP,
+            k // SQUARES_WIDE * SQUARE_STEP,
+            SQUARE_STEP - 2,
+            SQUARE_STEP - 2,
+        )
+        for k in range(100)
+    ]
+    height = 100 // SQUARES_WIDE * SQUARE_STEP - 2
+    return svg_of_own_size(SQUARES_WIDE * SQUARE_STEP - 2, height, label, parts, "squares-100")
 
 
 def error_bar(left: float, is_better: bool) -> Markup:

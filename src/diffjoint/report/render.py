@@ -18,6 +18,7 @@ from diffjoint.report.charts import (
     distribution_chart,
     error_bar,
     history_chart,
+    hundred_squares,
     likely_chart,
     table_map,
 )
@@ -107,6 +108,7 @@ def render(summary: Summary) -> str:
         likely_chart=likely_chart,
         distribution_chart=distribution_chart,
         history_chart=history_chart,
+        hundred_squares=hundred_squares,
         error_bar=error_bar,
         calibration_chart=calibration_chart,
         n_calibrated=MOST_CALIBRATED,
