@@ -9,7 +9,7 @@ import pytest
 SOURCE = Path(__file__).parents[1] / "src" / "diffjoint"
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 FLOORS = [
-    {"_messages"},
+    {"_messages", "_numbers"},
     {"errors", "_types", "_choices"},
     {"_checks", "_placing"},
     {"settings", "_memory", "_atomic", "_progress", "trees"},

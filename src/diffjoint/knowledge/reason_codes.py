@@ -10,6 +10,7 @@ import narwhals as nw
 import numpy as np
 import pandas as pd
 
+from diffjoint._numbers import is_number_text
 from diffjoint._types import Mask
 from diffjoint.errors import InputError, option
 from diffjoint.knowledge.labels import Labels
@@ -26,7 +27,6 @@ from diffjoint.table.frame import (
 )
 from diffjoint.table.pass_through import how_to_model, why_passed_through
 from diffjoint.table.schema import MAX_EXACT_INTEGER, Column, Kind, Schema
-from diffjoint.table.text import is_number_text
 
 REASONS = ("meaningful", "lost")
 INFINITE = ("inf", "-inf")

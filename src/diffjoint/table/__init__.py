@@ -46,7 +46,6 @@ from diffjoint.table.schema import (
     infer_kind,
     infer_schema,
 )
-from diffjoint.table.text import is_number_text
 
 __all__ = [
     "FEWEST_OBSERVED",
@@ -76,7 +75,6 @@ __all__ = [
     "infer_kind",
     "infer_schema",
     "is_date",
-    "is_number_text",
     "iso_microseconds",
     "microseconds",
     "number_for",
