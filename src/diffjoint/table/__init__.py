@@ -13,7 +13,6 @@ from diffjoint.table.encode import code_table, coordinates, encode, to_standard_
 from diffjoint.table.frame import (
     Table,
     cells_of,
-    check_mapping,
     is_date,
     iso_microseconds,
     microseconds,
@@ -58,7 +57,6 @@ __all__ = [
     "Schema",
     "Table",
     "cells_of",
-    "check_mapping",
     "check_observed",
     "check_unticked",
     "code_table",
