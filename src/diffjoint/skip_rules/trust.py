@@ -7,8 +7,10 @@ cells are missing about as often as elsewhere.
 """
 
 import numpy as np
+from scipy.special import logit
 
 from diffjoint._types import Mask
+from diffjoint.evidence.loss_rates import Prior, is_far_beyond
 from diffjoint.knowledge.conditions import TRUE
 from diffjoint.skip_rules.atoms import Atom, Tally, best_atoms, count_slots, lay_out, tally
 from diffjoint.skip_rules.search import MARGIN, NONE, Candidate, Target
@@ -24,7 +26,10 @@ FEWEST_BESIDE = 10
 STEEP = 0.6
 """A tendency: how far missing cells beside an edge rise from what is usual to all of them."""
 MOST_LOST = 0.5
-"""Share of cells missing where a rule holds, above which more than losses must be among them."""
+"""Share of cells missing where a rule holds, above which more than losses must be among them.
+
+Unless other columns lose as much: see :func:`diffjoint.evidence.loss_rates.is_far_beyond`.
+"""
 HIDDEN = 0.7
 """Missing share of some rows where a rule holds that shows a further rule, which is not found."""
 
@@ -71,25 +76,39 @@ def _beside(one: Candidate, atom: Atom, target: Target, steep: float) -> bool:
     return bool(np.cumsum(gone)[edge] > steep * rows[edge])
 
 
-def is_whole(one: Candidate, target: Target, usable: Mask) -> bool:
+def is_whole(one: Candidate, target: Target, usable: Mask, losses: Prior | None) -> bool:
     """Return whether losses explain the cells that are missing where a rule holds.
 
     Parameters
     ----------
     usable : bool array of shape (n_columns,)
         Columns that may show a further rule.
+    losses : Prior or None
+        How much columns lose that are not searched.
     """
-    if one.holds.missing > MOST_LOST * one.holds.n:
+    share = float(one.holds.missing / one.holds.n)
+    if share > MOST_LOST and (losses is None or is_far_beyond(float(logit(share)), losses)):
         return False
-    rows = one.answers == TRUE
+    return not shows_reason(target, one.answers == TRUE, usable)
+
+
+def shows_reason(target: Target, rows: Mask, usable: Mask) -> bool:
+    """Return whether a value tells, of some rows, where nearly all of a column's cells are missing.
+
+    Parameters
+    ----------
+    rows : bool array of shape (n_rows,)
+    usable : bool array of shape (n_columns,)
+        Columns that may tell it.
+    """
     counts = count_slots(target.gates, target.slots[rows], target.is_missing[rows])
     for gain, atom in best_atoms(lay_out(target.gates, usable), counts, NONE, NONE, 5):
         if gain < atom.cost + MARGIN:
             break
         apart = _apart(atom, target, rows)
         if apart.n >= FEWEST_BESIDE and apart.missing > HIDDEN * apart.n:
-            return False
-    return True
+            return True
+    return False
 
 
 def _apart(atom: Atom, target: Target, rows: Mask) -> Tally:
