@@ -159,9 +159,7 @@ WAYS: dict[str, Callable[[World, int], Drawn]] = {
 
 def numbers_of(world: World) -> list[str]:
     """Return the columns of numbers."""
-    return [
-        name for name in world.truth if world.column_kinds[name] in ("continuous", "integer")
-    ]
+    return [name for name in world.truth if world.column_kinds[name] in ("continuous", "integer")]
 
 
 def levels_of(world: World) -> list[str]:
@@ -256,9 +254,7 @@ def measure(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # doubts are not what is measured
         drawn = WAYS[way](world, n_draws)
-    by_column: dict[str, dict[str, float]] = {
-        WHOLE_TABLE: {"seconds": time.process_time() - start}
-    }
+    by_column: dict[str, dict[str, float]] = {WHOLE_TABLE: {"seconds": time.process_time() - start}}
     judged = world.lost & world.truth.notna()
     for name in world.truth:
         at, truth = judged[name].to_numpy(), world.truth[name]
