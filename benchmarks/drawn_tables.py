@@ -123,7 +123,7 @@ def filled(world: World, n_draws: int) -> Drawn:
 def told(world: World) -> pd.DataFrame:
     """Return the observed table; cells that are meaningful have a level that says so."""
     table = world.observed_table.astype(
-        {name: float for name in numbers_of(world)} | {name: object for name in levels_of(world)}
+        dict.fromkeys(numbers_of(world), float) | dict.fromkeys(levels_of(world), object)
     )
     for name in levels_of(world):
         table[name] = table[name].mask(world.meaningful[name], NO_VALUE)
