@@ -141,4 +141,6 @@ def test_complete_columns_have_statistics_too():
     page = Report(summarize(findings_of(table), "Whole")).html
     assert 'id="number-table"' in page
     assert 'id="level-table"' in page
+    assert "Filled in</th>" not in page.partition('id="number-table"')[2]
+    assert 'href="#missing"' not in page, "there is nothing to show"
     assert '>x</bdi> <span class="small">50%</span>' in page
