@@ -8,7 +8,7 @@ from markupsafe import Markup
 from diffjoint.report.check import MissingLine
 from diffjoint.report.distributions import Distribution
 from diffjoint.report.summarize import Summary
-from diffjoint.report.svg import circle, line, rect, slanted, svg, svg_of_own_size, text
+from diffjoint.report.svg import brief, circle, line, rect, slanted, svg, svg_of_own_size, text
 from diffjoint.report.words import shorten
 
 WIDTH, HEIGHT, FOOT = 320, 116, 20
@@ -41,7 +41,7 @@ def likely_chart(likely: Sequence[int], threshold: float, name: str, word: str) 
     for k, count in enumerate(bars.tolist()):
         height = max(2.0, count / most * (HEIGHT - 8)) if count else 0.0
         low, high = k / N_BARS, (k + 1) / N_BARS
-        title = f"{word} {low:.2f} to {high:.2f}: {count:,} cells"
+        title = f"{word} {low:.2f} to {high:.2f}: {count:,} cells" if count else ""
         kind = "kept" if low >= threshold else "imputed" if high <= threshold else "mixed"
         parts.append(rect(kind, k * step + 1, HEIGHT - height, step - 2, height, title))
     parts.append(line("base", 0, HEIGHT, WIDTH, HEIGHT))
@@ -145,7 +145,7 @@ def density_chart(found: Distribution, name: str) -> Markup:
     step = WIDTH / len(found.densities[0])
     paths = [
         " ".join(
-            f"{(k + 0.5) * step:.1f},{HEIGHT - level / most * (HEIGHT - 8):.1f}"
+            f"{(k + 0.5) * step:.0f},{brief(HEIGHT - level / most * (HEIGHT - 8))}"
             for k, level in enumerate(curve)
         )
         for curve in found.densities
