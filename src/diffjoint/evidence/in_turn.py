@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from diffjoint._types import Mask, Places, Values
 from diffjoint.evidence.column import (
@@ -14,12 +15,12 @@ from diffjoint.evidence.detector import (
     FEW_FOLDS,
     Evidence,
     LearntColumn,
-    folds_of,
     n_folds_in_turn,
 )
 from diffjoint.evidence.implied import keep_to
 from diffjoint.evidence.search_table import SearchTable
 from diffjoint.evidence.unjudged import with_labels
+from diffjoint.state import row_keys
 from diffjoint.trees import open_screen
 
 
@@ -33,6 +34,7 @@ def learn_in_turn(
     labelled: Mask,
     seed: int,
     tick: Callable[[int], object] = lambda n_folds: None,
+    keys: NDArray[np.int64] | None = None,
 ) -> Evidence:
     """Learn each searched column again, beside a drawn mask of those before it.
 
@@ -45,14 +47,15 @@ def learn_in_turn(
         As :func:`fit_evidence` learnt it from the same table.
     uniform : array of shape (n_rows, n_columns)
         Random numbers for the masks that later columns are learnt beside.
-    values, is_missing, known, labelled, seed, tick
+    values, is_missing, known, labelled, seed, tick, keys
         As in :func:`fit_evidence`.
     """
     if evidence.leans_on_values:
         tick(n_folds_in_turn(len(evidence.columns)))
         return evidence
     looked_up = np.where(labelled, known, np.nan)
-    folds, scored = folds_of(values, evidence.n_folds), evidence.scores.of(values)
+    keys = row_keys(values, seed=0) if keys is None else keys
+    folds, scored = evidence.folds(keys), evidence.scores.of(values)
     by = (evidence.n_levels, evidence.n_folds, folds, scored, known, looked_up, seed)
     table = SearchTable(values, is_missing, *by, open_screen(values, evidence.n_levels))
     return _with_turns(evidence, table, uniform, tick)

@@ -35,6 +35,7 @@ from diffjoint.evidence.together import (
 )
 from diffjoint.evidence.unexplained import unexplained
 from diffjoint.evidence.values_view import View
+from diffjoint.state import row_keys
 from diffjoint.trees import side_by_side
 
 FEW_SKIPPED = 0.05
@@ -135,7 +136,7 @@ def borne_out_by_rows(
     the others lose. Elsewhere only columns that are missing together for no reason that the table
     holds are not borne out.
     """
-    search = open_search(values, is_missing, n_levels, searched, seed)
+    search = open_search(values, is_missing, n_levels, searched, row_keys(values, 0), seed)
     found = find_loss_pattern(search, lambda n_folds: None)
     if not found.together:
         vague = unexplained(search)

@@ -109,6 +109,7 @@ def open_search(
     is_missing: Mask,
     n_levels: NDArray[np.int64],
     searched: Iterable[int],
+    keys: NDArray[np.int64],
     seed: int,
     loss_rate: LossRate = None,
     *,
@@ -119,7 +120,7 @@ def open_search(
 
     Parameters
     ----------
-    values, is_missing, n_levels, searched, seed, loss_rate, known, labelled
+    values, is_missing, n_levels, searched, keys, seed, loss_rate, known, labelled
         As in :func:`fit_evidence`.
     """
     searched = sorted(searched)
@@ -132,7 +133,7 @@ def open_search(
         is_missing=is_missing,
         n_levels=n_levels,
         n_folds=n_folds,
-        folds=folds_of(values, n_folds),
+        folds=folds_of(keys, n_folds),
         scores=scores.of(values),
         known=known,
         looked_up=unknown if labelled is None else np.where(labelled, known, np.nan),

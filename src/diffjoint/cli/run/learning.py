@@ -47,7 +47,7 @@ def learn(
     """
     quiet = groups[-1].quiet
     imputer = SelectiveImputer(**estimator_params(**_params(file, *groups), **params))
-    understood = understand(imputer, file.table, **cells)
+    understood = understand(imputer, file.table, **cells, opened=file.opened)
     show_schema(imputer, understood, quiet)
     show_codes(file, quiet)
     if in_blocks:
