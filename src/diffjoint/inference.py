@@ -371,6 +371,11 @@ class InferenceMixin:
         """The parameters, checked."""
         return read_options(self.get_params(deep=False))
 
+    @property
+    def _is_by_row(self) -> bool:
+        """Whether values and calls are told of each row by itself, without draws."""
+        return self.settings_.is_amortised
+
     def _open(self, given: Given, result: Any = None) -> CodedTable:
         """Return a table coded: that of ``result``, if this is the same, or that of ``fit``."""
         check_is_fitted(self)

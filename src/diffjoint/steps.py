@@ -104,7 +104,7 @@ def depends_on_repeats(imputer: SelectiveImputer, *, draws: bool) -> bool:
     and repeats are drawn independently of each other.
     """
     model = imputer._fitted.model
-    return draws or model.belief is not None or not imputer.settings_.is_amortised
+    return draws or model.belief is not None or not imputer._is_by_row
 
 
 def keys_of_rows(imputer: SelectiveImputer, X: Any) -> Keys:
