@@ -5,10 +5,12 @@ import pytest
 from scipy.special import expit, logit
 
 from diffjoint.evidence import fit_evidence, pack, unpack
-from diffjoint.evidence.column import NEW, Judged, KnownRate, LossSearch, _find_loss
+from diffjoint.evidence.column import _find_loss
 from diffjoint.evidence.detector import folds_of
 from diffjoint.evidence.doubts import ALL_SEARCHED, NO_OTHER_COLUMN
 from diffjoint.evidence.explain import explain_cells
+from diffjoint.evidence.folds import NEW, Judged
+from diffjoint.evidence.loss_rounds import KnownRate, LossSearch
 from diffjoint.evidence.losses import (
     LossExamples,
     LossModel,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from diffjoint.evidence import fit_evidence, pack, unpack
-from diffjoint.evidence.column import Judged
+from diffjoint.evidence.folds import Judged
 from diffjoint.evidence.implied import consistent, find_implied, keep_to
 from diffjoint.state import row_keys
 from tests.evidence.turns import ready_to_draw

@@ -7,8 +7,8 @@ import pytest
 from scipy.special import logit
 
 from diffjoint.evidence import fit_evidence, pack, unpack
-from diffjoint.evidence.column import logits_in_folds
 from diffjoint.evidence.explain import explain_cells
+from diffjoint.evidence.folds import logits_in_folds
 from diffjoint.evidence.loss_rates import (
     Prior,
     apart_from,

@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from diffjoint._types import Mask, Values
-from diffjoint.evidence.column import NEW, ColumnEvidence, Judged
+from diffjoint.evidence.column import ColumnEvidence
+from diffjoint.evidence.folds import NEW, Judged
 from diffjoint.evidence.implied import keep_to
 from diffjoint.evidence.losses import Scores
 from diffjoint.evidence.values_view import ValuesEvidence

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diffjoint._types import Values
-from diffjoint.evidence.column import Judged, rows_by_fold
 from diffjoint.evidence.detector import Evidence
+from diffjoint.evidence.folds import Judged, rows_by_fold
 from diffjoint.evidence.values_view import ValuesEvidence
 from diffjoint.state import row_keys
 from diffjoint.trees import Trees

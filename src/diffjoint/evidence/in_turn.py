@@ -7,10 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diffjoint._types import Mask, Places, Values
-from diffjoint.evidence.column import (
-    ColumnEvidence,
-    fit_column,
-)
+from diffjoint.evidence.column import ColumnEvidence, ColumnTask, fit_column
 from diffjoint.evidence.detector import (
     FEW_FOLDS,
     Evidence,
@@ -76,17 +73,14 @@ def _with_turns(
         rows = np.hstack([values, meaningful[:, before].astype(float)])
         in_turn[j] = alone
         if before and isinstance(alone, ColumnEvidence):
-            beside = fit_column(
+            task = ColumnTask(
                 rows,
                 np.concatenate([table.n_levels, np.zeros(len(before), np.int64)]),
                 is_missing[:, j],
                 _with_masks(table.inputs(j), before, values.shape[1]),
                 table.folds,
-                FEW_FOLDS,
-                table.scores,
-                alone.loss,
-                table.seed,
             )
+            beside = fit_column(task, FEW_FOLDS, table.scores, alone.loss, table.seed)
             judged = beside.judge(rows, table.folds, table.scores)
             in_turn[j] = with_labels(beside, judged, is_missing[:, j], table.looked_up[:, j])
         if before:

@@ -17,11 +17,7 @@ from diffjoint._types import Mask, Values
 from diffjoint.evidence import doubts as say
 from diffjoint.evidence.by_missingness import known_losses, learn_by_missingness
 from diffjoint.evidence.by_values import learn_by_values
-from diffjoint.evidence.column import (
-    KnownRate,
-    LossSearch,
-    at_known_rate,
-)
+from diffjoint.evidence.column import at_known_rate
 from diffjoint.evidence.detector import (
     Evidence,
     LearntColumn,
@@ -29,6 +25,7 @@ from diffjoint.evidence.detector import (
     typical_cells,
 )
 from diffjoint.evidence.loss_pattern import find_loss_pattern
+from diffjoint.evidence.loss_rounds import KnownRate, LossSearch
 from diffjoint.evidence.search_table import LossRate, open_search
 from diffjoint.evidence.unjudged import with_labels
 from diffjoint.evidence.values_view import ValuesEvidence

@@ -9,10 +9,6 @@ from scipy.special import expit
 
 from diffjoint._types import Mask, Values
 from diffjoint.evidence import doubts as say
-from diffjoint.evidence.column import (
-    KnownRate,
-    LossSearch,
-)
 from diffjoint.evidence.detector import (
     FEW_FOLDS,
     MOST_ASKED,
@@ -24,6 +20,7 @@ from diffjoint.evidence.loss_rates import (
     rate_prior,
     rates_of,
 )
+from diffjoint.evidence.loss_rounds import KnownRate, LossSearch
 from diffjoint.evidence.search_table import Search, open_search
 from diffjoint.evidence.together import (
     CONTRADICTED,

@@ -7,12 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diffjoint._types import Mask, Places, Values
-from diffjoint.evidence.column import (
-    ColumnEvidence,
-    LossSearch,
-    fit_column,
-)
+from diffjoint.evidence.column import ColumnEvidence, ColumnTask, fit_column
 from diffjoint.evidence.detector import folds_of, n_folds_for
+from diffjoint.evidence.loss_rounds import LossSearch
 from diffjoint.evidence.losses import Scores, find_drivers
 from diffjoint.evidence.missing import FEWEST
 from diffjoint.evidence.values_view import View, learn_view
@@ -63,8 +60,9 @@ class SearchTable:
         self, j: int, folds: NDArray[np.int64], n_folds: int, loss_search: LossSearch
     ) -> ColumnEvidence:
         """Learn a column by values and missingness together."""
-        by = (self.inputs(j), folds, n_folds, self.scores, loss_search, self.seed)
-        return fit_column(self.values, self.n_levels, self.is_missing[:, j], *by)
+        is_missing = self.is_missing[:, j]
+        task = ColumnTask(self.values, self.n_levels, is_missing, self.inputs(j), folds)
+        return fit_column(task, n_folds, self.scores, loss_search, self.seed)
 
 
 @dataclass(frozen=True)
