@@ -169,7 +169,7 @@ class InferenceMixin:
             than fitting. One that is at hand is shown as it is.
         n_draws : int, optional
             How many draws of the filled-in cells to lay over the observed values. They are learnt
-            from some rows of the table of ``fit``, which takes no longer than fitting. If not
+            from some rows of the table of ``fit``, which takes as long as fitting at most. If not
             given: 5, unless the table is wide or nothing can be drawn.
         n_rows : int
             How many rows of the table to show; 0 for none.

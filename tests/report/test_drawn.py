@@ -49,7 +49,7 @@ def test_a_report_leaves_the_imputer_as_it_was_and_is_repeatable(imputer, told):
 def test_the_usual_number_is_drawn_unless_the_table_is_wide(imputer, monkeypatch):
     monkeypatch.setattr(drawn, "USUAL_DRAWS", 2)
     assert imputer.report().summary.n_draws == 2
-    monkeypatch.setattr(drawn, "MOST_COLUMNS", 3)
+    monkeypatch.setattr(drawn, "MOST_COORDINATES", 4)
     assert imputer.report().summary.n_draws == 0
     assert imputer.report(n_draws=1).summary.n_draws == 1
 

@@ -18,8 +18,8 @@ USUAL_DRAWS = 5
 """Number of draws, unless it is given."""
 MOST_LEARNT, FEWEST_LEARNT, MOST_CELLS = 1_000, 200, 12_000
 """Rows that draws are learnt from: at most, and at least so many as a wide table allows."""
-MOST_COLUMNS = 100
-"""Largest number of columns of which draws are made without being asked for."""
+MOST_COORDINATES = 100
+"""Largest number of numbers and levels, in all columns, to draw without being asked for."""
 MOST_DRAWN = 2_000
 """Largest number of rows to draw; of more, as many are taken at equal distances."""
 
@@ -54,14 +54,14 @@ def draw_filled_cells(
     """Draw the cells that are filled in, by trees and regressions as ``sample`` does.
 
     The calls stay as they are, and of long tables only some rows are learnt from and drawn, so that
-    this takes no longer than the fit.
+    this takes about as long as the fit at most, in tables that are not wide.
 
     Parameters
     ----------
     called : bool array of shape (n_rows, n_modelled)
         Missing cells that are kept as NA.
     n_draws : int or None
-        None: as many as usual, or none if the table has many columns.
+        None: as many as usual, or none if the table is wide.
 
     Returns
     -------
@@ -71,7 +71,7 @@ def draw_filled_cells(
     model = fitted.model
     is_filled = coded.missing & ~called
     if n_draws is None:
-        n_draws = USUAL_DRAWS if model.space.n_columns <= MOST_COLUMNS else 0
+        n_draws = USUAL_DRAWS if _n_coordinates(fitted) <= MOST_COORDINATES else 0
     if n_draws == 0 or not is_filled.any() or not _can_draw(fitted):
         return None
     assert isinstance(model, ValueModel)
@@ -90,6 +90,11 @@ def draw_filled_cells(
     return Drawn(rows, np.concatenate([block.values for block in blocks], axis=1), n_learnt)
 
 
+def _n_coordinates(fitted: Fitted) -> int:
+    """Return the number of numbers and levels in all columns, which the work grows with."""
+    return sum(column.width for column in fitted.model.space.schema.modelled)
+
+
 def _can_draw(fitted: Fitted) -> bool:
     """Return whether there is something to draw by trees from, or it can be learnt."""
     model = fitted.model
@@ -105,8 +110,7 @@ def _learn(fitted: Fitted, n_draws: int, progress: Progress) -> tuple[TreeDraws,
         return model.tree_draws, 0 if coded is None else len(coded.values)
     assert coded is not None
     assert inferred is not None
-    n_columns = model.space.n_columns
-    n_rows = max(FEWEST_LEARNT, min(MOST_LEARNT, MOST_CELLS // n_columns))
+    n_rows = max(FEWEST_LEARNT, min(MOST_LEARNT, MOST_CELLS // _n_coordinates(fitted)))
     rows = coded.order[:n_rows]
     called = coded.known.settle(inferred.state).meaningful
     observation = coded.observe(model.space, model.seed).take(rows)
