@@ -199,6 +199,8 @@ class _Outputs:
                 transaction.commit()
             except OSError as error:
                 raise FileError(f"Cannot write {key}: {error}. Run again.") from error
+        for one in self.files if self.transactions else ():
+            os.fsync(one.file.fileno())
         put_together(self.files)
 
 

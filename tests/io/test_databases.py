@@ -315,3 +315,27 @@ def test_two_outputs_may_go_to_one_database_but_not_to_one_table(tmp_path, capsy
     assert code == 2
     assert "Two outputs are to be written to" in said
     assert not out.exists()
+
+
+@pytest.mark.slow
+def test_the_other_commands_read_and_write_databases_too(tmp_path, capsys):
+    survey = household_survey(100, seed=1).observed_table
+    people, model, out = f"{tmp_path}/all.db::people", tmp_path / "model", f"{tmp_path}/all.db::out"
+    write_file(people, survey)
+    rule = ["--rule", "commute: employed == 'yes'"]
+    for asked in (
+        ["fit", people, model, "-m", SEARCHED, *SETTINGS],
+        ["transform", model, people, out, "--review", f"{tmp_path}/all.db::review"],
+    ):
+        code, said = run(capsys, *asked)
+        assert code == 0, said
+    assert read_file(out).table["age"].null_count == 0
+    assert "decision" in read_file(f"{tmp_path}/all.db::review").table.column_names
+    code, said = run(capsys, "check", people, *rule, "--out", out)
+    assert code == 2
+    assert "has a table 'out' already" in said
+    with pytest.raises(SystemExit):
+        main(["inspect", people])
+    shown_next = capsys.readouterr().out
+    assert f"impute {people} {people}_completed" in " ".join(shown_next.split())
+    assert "people_report.html" in shown_next
