@@ -1,7 +1,10 @@
 """Tables in databases: SQLite and DuckDB files, and servers by their address."""
 
 import datetime as dt
+import signal
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
 from decimal import Decimal
 
@@ -115,6 +118,39 @@ def test_a_failure_leaves_a_database_as_it_was(database):
     replace_both(database, fails=False)
     assert read_file(f"{database}::kept").table["a"].to_pylist() == [2]
     assert read_file(f"{database}::other").table["a"].to_pylist() == [3]
+
+
+KILLED = """
+import os, signal, sys
+import pyarrow as pa
+from diffjoint._atomic import staged_outputs
+from diffjoint.io.files import write_file
+with staged_outputs():
+    for path in sys.argv[1:]:
+        write_file(f"{path}::kept", pa.table({"a": range(200_000)}))
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.slow
+def test_a_kill_before_the_end_leaves_databases_as_they_were(tmp_path):
+    pytest.importorskip("duckdb", reason="duckdb is not installed")
+    kinds = ("sqlite", "duckdb")
+    there, new = ([tmp_path / f"{age}.{kind}" for kind in kinds] for age in ("old", "new"))
+    for path in there:
+        write_file(f"{path}::kept", pa.table({"a": [1]}))
+    ran = subprocess.run(
+        [sys.executable, "-c", KILLED, *map(str, [*there, *new])], check=False, timeout=60
+    )
+    assert ran.returncode == -signal.SIGKILL
+    for path in there:
+        assert read_file(f"{path}::kept").table["a"].to_pylist() == [1]
+        write_file(f"{path}::kept", pa.table({"a": [2]}))
+        assert read_file(f"{path}::kept").table["a"].to_pylist() == [2]
+    assert not any(path.exists() for path in new)
+    for path in new:
+        write_file(str(path), pa.table({"a": [3]}))
+    assert sorted(tmp_path.iterdir()) == sorted([*there, *new])
 
 
 def replace_both(database, *, fails):

@@ -27,7 +27,8 @@ class _Session:
 
     def __init__(self, path: str, to_write: bool) -> None:
         Path(path).open("rb").close()  # says what is wrong in the words of other files
-        address = Path(path).absolute().as_uri() + ("?mode=rw" if to_write else "?mode=ro")
+        # Not "mode=ro": that could not undo what a process that was killed left half done.
+        address = f"{Path(path).absolute().as_uri()}?mode=rw"
         with _explained():
             self._connection = sqlite3.connect(address, uri=True, isolation_level=None)
         try:
