@@ -200,7 +200,10 @@ class _Outputs:
             except OSError as error:
                 raise FileError(f"Cannot write {key}: {error}. Run again.") from error
         for one in self.files if self.transactions else ():
-            os.fsync(one.file.fileno())
+            try:
+                os.fsync(one.file.fileno())
+            except OSError as error:
+                raise unwritable(one.path, error) from error
         put_together(self.files)
 
 
