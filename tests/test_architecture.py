@@ -11,7 +11,7 @@ BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 FLOORS = [
     {"_messages", "_numbers"},
     {"errors", "_types", "_choices"},
-    {"_checks", "_placing"},
+    {"_checks", "_extras", "_placing"},
     {"settings", "_memory", "_atomic", "_progress", "trees"},
     {"table", "simulate", "_bundles"},
     {"state", "metrics"},

@@ -10,6 +10,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from diffjoint._extras import is_there
 from diffjoint._types import Values
 from diffjoint.errors import in_python
 from diffjoint.report.check import CheckSummary, summarize_check
@@ -394,4 +395,6 @@ def _index(findings: Findings, rows: Sequence[int]) -> list[str]:
 
 
 def _versions() -> dict[str, str]:
-    return {"Python": platform.python_version(), **{name: version(name) for name in PACKAGES}}
+    """Return what the table was completed with; torch is not always there."""
+    there = [name for name in PACKAGES if name != "torch" or is_there(name)]
+    return {"Python": platform.python_version(), **{name: version(name) for name in there}}
