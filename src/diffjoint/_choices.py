@@ -13,3 +13,5 @@ Unseen = Literal["error", "missing", "keep"]
 MMOutput = Literal["na", "category", "indicator"]
 Checkboxes = Literal["keep", "fill"]
 DrawsName = Literal["trees", "diffusion"]
+REASONS = ("meaningful", "lost", "missing")
+"""What a code can say: why its cell is missing, or only that it is."""

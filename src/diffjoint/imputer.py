@@ -77,8 +77,9 @@ class SelectiveImputer(InferenceMixin, TransformerMixin, BaseEstimator):  # type
         P(meaningful) above which a missing cell is kept as NA; one half if not given.
     reason_codes : dict, optional
         Codes in X that say why a cell is missing: column labels to mappings of codes to
-        "meaningful" or "lost", such as ``{"income": {"refused": "lost"}}``. A code beside the
-        labels, ``{-9: "lost"}``, holds in all columns. Cells with a code are read as missing.
+        "meaningful" or "lost", or to "missing" if that is unknown, such as
+        ``{"income": {"refused": "lost"}}``. A code beside the labels, ``{-9: "lost"}``, holds in
+        all columns. Cells with a code are read as missing.
     rules : dict, optional
         When a column has something to record, such as ``{"spouse_age": 'married == "yes"'}``: a
         missing cell is meaningful exactly where its rule fails. Where the rule asks for a

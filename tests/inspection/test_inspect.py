@@ -179,7 +179,7 @@ def test_the_command_says_what_it_found_and_what_to_run_next(survey_file, capsys
         "Columns that are missing in the same rows",
         "Candidates: weekly_hours, commute.",
         "nothing: every cell is missing",
-        "--na-values",
+        "--code 'commute: unknown=missing' --code 'income: -99=missing'",
         "--report",
     ):
         assert words in shown
@@ -227,8 +227,37 @@ def test_codes_in_typed_files_are_named_as_codes(tmp_path, capsys):
     path = tmp_path / "lab.parquet"
     pd.DataFrame({"age": with_code(AGES, -99, 4), "b": with_code(AGES, None, 4)}).to_parquet(path)
     assert run("inspect", path, "--json") == 0
-    added = json.loads(capsys.readouterr().out)["next"][-1]
-    assert added["command"] == "--code 'age: -99=lost'"
+    again = json.loads(capsys.readouterr().out)["next"][0]
+    assert again["command"].endswith("lab.parquet --code 'age: -99=missing'")
+
+
+@pytest.mark.slow
+def test_a_suspected_code_is_read_as_missing_in_its_own_column_alone(tmp_path, capsys):
+    path = tmp_path / "survey.csv"
+    change = RNG.normal(0, 9, 304).round().astype(int)
+    change[:4] = -9
+    town = [*["Ulm", "Bonn"] * 149, "refused", "refused", "?", "?", " ", " "]
+    ages = with_code(AGES, -9, 4)
+    pd.DataFrame({"age": ages, "change": change, "town": town}).to_csv(path, index=False)
+    assert run("inspect", path, "--json") == 0
+    again = shlex.split(json.loads(capsys.readouterr().out)["next"][0]["command"])
+    codes = [again[i + 1] for i, part in enumerate(again) if part == "--code"]
+    assert codes == ["age: -9=missing", "town: ?=missing", "town: refused=lost"]
+    assert again[again.index("--na-values") + 1].endswith(", ")
+    assert run(*again[1:], "--json") == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["disguised"] == []
+    assert [column["n_missing"] for column in told["columns"]] == [4, 0, 6]
+    complete = shlex.split(told["next"][0]["command"])
+    assert run(*complete[1:-2], "--set", "n_boosters=1", "-q") == 0
+    completed = pd.read_csv(complete[3], keep_default_na=False)
+    assert (completed["change"] == change).all()
+    assert completed["age"].min() >= 18
+    assert set(completed["town"]) == {"Ulm", "Bonn"}
+
+
+def test_a_code_of_many_digits_is_named_in_full():
+    assert suspected(with_code(AGES, 9999999, 3)) == {"9999999": 3}
 
 
 def with_infinity():

@@ -11,11 +11,16 @@ from rich.text import Text
 from diffjoint.fitting.auto_columns import AUTO
 from diffjoint.inspection.inspect import Inspection
 from diffjoint.io.files import STANDARD_STREAM, TableFile
+from diffjoint.knowledge.reason_codes import reason_in_words
 from diffjoint.settings import NA_VALUES
 from diffjoint.table import Kind
 
 MOST_SHOWN = 20
 """Largest number of findings of a kind to show; --json has all."""
+INSPECT_AGAIN = (
+    "If those values stand for missing cells, inspect again (write lost or meaningful in place of "
+    "missing where you know why)"
+)
 MOST_NAMES = 6
 """Largest number of columns of a block to name."""
 
@@ -193,7 +198,7 @@ def next_commands(
     Parameters
     ----------
     options : list of str
-        Options with which the file was read, except ``--na-values``.
+        Options with which the file was read and looked at, except ``--na-values``.
     na_values : sequence of str
         Values that were read as missing.
     """
@@ -212,14 +217,11 @@ def next_commands(
     if found.n_missing:
         words = "Complete the table, with a report to look at"
         commands.append((words, [*run, "--report", str(report)]))
-    tokens = _spelt(found, file)
-    if tokens and file.text is not None:
-        look = ["diffjoint", "inspect", source, "--na-values", ",".join([*na_values, *tokens])]
-        commands.insert(0, ("If those values stand for missing cells, inspect again", look + given))
-    elif found.disguised:
-        codes = [_lost(one.column, one.value) for one in found.disguised]
-        added = [part for code in codes for part in ("--code", code)]
-        commands.append(("If those values stand for cells that were lost, add", added))
+    added = _suspected_codes(found, file, na_values)
+    if added:
+        tokens = [] if "--na-values" in added else own
+        look = ["diffjoint", "inspect", source, *tokens, *given, *added]
+        commands.insert(0, (INSPECT_AGAIN, look))
     return [(words, shlex.join(parts)) for words, parts in commands]
 
 
@@ -243,20 +245,32 @@ def _infinite_codes(found: Inspection, file: TableFile) -> list[str]:
         if file.text is not None:
             column = file.table[one.column].to_numpy() == float(one.value)
             spelt = set(file.text.cells.loc[column, one.column])
-        codes += [_lost(one.column, text) for text in sorted(spelt)]
+        codes += [_code(one.column, text, "lost") for text in sorted(spelt)]
     return codes
 
 
-def _lost(column: str, value: str) -> str:
-    """Write a code of lost cells for --code; a name with a colon is put in backticks."""
+def _code(column: str, value: str, reason: str) -> str:
+    """Write a code for --code; a name with a colon is put in backticks."""
     name = f"`{column}`" if ":" in column else column
-    return f"{name}: {value}=lost"
+    return f"{name}: {value}={reason}"
 
 
-def _spelt(found: Inspection, file: TableFile) -> list[str]:
-    """Return the suspected values as a text file spells them, if --na-values can name them."""
-    if file.text is None:
-        return []
-    cells = file.text.cells
-    spelt = [str(cells[one.column].iloc[one.first_row]) for one in found.disguised]
-    return list(dict.fromkeys(text for text in spelt if text and "," not in text))
+def _suspected_codes(found: Inspection, file: TableFile, na_values: Sequence[str]) -> list[str]:
+    """Return options that read suspected values as missing, in their own columns alone.
+
+    Those that --code cannot name, such as blanks, are read as missing wherever they stand.
+    """
+    kinds = {column.name: column.kind for column in found.columns}
+    codes, tokens = [], []
+    cells = None if file.text is None else file.text.cells
+    for one in found.disguised[:MOST_SHOWN]:
+        column = None if cells is None else cells[one.column]
+        value = one.value if column is None else str(column.iloc[one.first_row])
+        if value == value.strip():
+            is_carried = kinds[one.column] == Kind.PASS_THROUGH
+            reason = None if is_carried else reason_in_words(value)
+            codes += ["--code", _code(one.column, value, reason or "missing")]
+        elif cells is not None and "," not in value:
+            tokens.append(value)
+    named = ["--na-values", ",".join([*na_values, *dict.fromkeys(tokens)])] if tokens else []
+    return [*named, *codes]

@@ -36,12 +36,22 @@ def show_schema(imputer: SelectiveImputer, understood: Understood, quiet: bool) 
 
 def show_codes(file: TableFile, quiet: bool) -> None:
     """Show what a statistical file's codes for missing cells were taken for."""
+    for line in codes_in_words(file):
+        say(line, quiet)
+
+
+def codes_in_words(file: TableFile) -> list[str]:
+    """Say what a statistical file's codes for missing cells were taken for, in lines."""
+    lines = []
     told = [f"{n}: {c}={why}" for n, own in file.reason_codes.items() for c, why in own.items()]
     if told:
-        say(f"By their labels: {', '.join(told)}. --code says otherwise.", quiet)
+        lines.append(f"By their labels: {', '.join(told)}. --code says otherwise.")
     silent = [f"{n} ({', '.join(map(str, own))})" for n, own in file.without_reason.items()]
     if silent:
-        say(f"Codes read as missing, without reason: {', '.join(silent)}. --code gives one.", quiet)
+        lines.append(
+            f"Codes read as missing, without reason: {', '.join(silent)}. --code gives one."
+        )
+    return lines
 
 
 def show_evidence(imputer: SelectiveImputer, quiet: bool) -> None:
