@@ -19,6 +19,7 @@ OPTIONS = {
     "reason_codes": "--code",
     "column_kinds": "--kind",
     "checkboxes": "--checkboxes",
+    "decimal": "--decimal",
     "decisions": "--decisions",
     "mm_output": "--mm-output",
     "mm_fill": "--mm-fill",

@@ -101,6 +101,7 @@ def read_file(
     encoding: str = "utf-8",
     schema: Schema | None = None,
     reason_codes: Mapping[Any, Any] | None = None,
+    decimal: str | None = None,
 ) -> TableFile:
     """Read a table; its format is told by the file's ending, CSV on standard input ("-").
 
@@ -111,9 +112,11 @@ def read_file(
     reason_codes : mapping, optional
         Codes for missing cells. They stay in the table, but text is typed, and written back,
         as if they were missing.
+    decimal : {".", ","}, optional
+        What numbers in text have before their decimals; told from the text if not given.
     """
     codes = reason_codes or {}
-    how = (encoding, frozenset(na_values), schema, codes)
+    how = (encoding, frozenset(na_values), schema, codes, decimal)
     if path == STANDARD_STREAM:
         if sys.stdin is None:
             raise FileError("Cannot read standard input: it is closed. Name a file instead of -.")

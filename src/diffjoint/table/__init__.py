@@ -46,7 +46,7 @@ from diffjoint.table.schema import (
     infer_kind,
     infer_schema,
 )
-from diffjoint.table.text import is_number_text
+from diffjoint.table.text import is_comma_number, is_number_text, with_point
 
 __all__ = [
     "FEWEST_OBSERVED",
@@ -75,6 +75,7 @@ __all__ = [
     "how_to_model",
     "infer_kind",
     "infer_schema",
+    "is_comma_number",
     "is_date",
     "is_number_text",
     "iso_microseconds",
@@ -94,5 +95,6 @@ __all__ = [
     "with_bounds",
     "with_cells",
     "with_microseconds",
+    "with_point",
     "without_cells",
 ]

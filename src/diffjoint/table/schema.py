@@ -25,6 +25,7 @@ from diffjoint.table.frame import (
     objects,
 )
 from diffjoint.table.ranks import quantiles_of
+from diffjoint.table.text import is_comma_number
 
 TICKED, NOT_TICKED = 0.0, 1.0
 """Codes of a checkbox: its only level, and a missing cell."""
@@ -428,10 +429,22 @@ def _nothing_observed(name: str) -> InputError:
     )
 
 
+def _has_decimal_commas(series: nw.Series[Any]) -> bool:
+    texts = [cell for cell in objects(series) if cell is not None]
+    return any("," in str(text) for text in texts) and all(
+        isinstance(text, str) and is_comma_number(text) for text in texts
+    )
+
+
 def _wrong_kind(series: nw.Series[Any], name: str, kind: Kind) -> InputError:
     written = ""
     if kind is Kind.DATETIME and series.dtype == nw.String:
         written = " Dates in text are read if all are written like 2024-03-31."
+    elif series.dtype in (nw.String, nw.Object) and _has_decimal_commas(series):
+        written = (
+            " Its text looks like numbers with a decimal comma: read the file with "
+            f"{option('decimal', ',')}."
+        )
     return InputError(
         f"{option('column_kinds')} says that '{name}' is {kind}; its dtype is "
         f"{series.dtype}.{written} Convert the column, or choose another kind.",

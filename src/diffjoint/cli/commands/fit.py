@@ -44,6 +44,7 @@ def fit(
         file,
         decided(decisions, file),
         (searched, known, filled, method, running),
+        reading,
         unseen=unseen,
         random_state=seed,
         n_threads=running.threads,

@@ -13,7 +13,7 @@ from diffjoint.cli.options.files import Reading
 from diffjoint.cli.parsing import parse_codes
 from diffjoint.cli.run.by_file import with_codes_of
 from diffjoint.cli.run.reading import read, tokens_of
-from diffjoint.cli.run.showing import codes_in_words
+from diffjoint.cli.run.showing import codes_in_words, decimals_in_words
 from diffjoint.inspection.inspect import inspect
 from diffjoint.inspection.view import next_commands, show_inspection
 
@@ -46,13 +46,14 @@ def look_at(
     given += [part for name, kind in kinds.items() for part in ("--kind", f"{name}={kind}")]
     given += ["--checkboxes", checkboxes] if checkboxes != "keep" else []
     given += ["--encoding", reading.encoding] if reading.encoding != "utf-8" else []
+    given += ["--decimal", reading.decimal] if reading.decimal is not None else []
     commands = next_commands(found, file, source, given, tokens_of(reading))
     if as_json:
         following = [{"why": why, "command": command} for why, command in commands]
         typer.echo(json.dumps({**found.to_dict(), "next": following}, indent=2))
         return
     screen = Console()
-    for line in codes_in_words(file):
+    for line in (*decimals_in_words(file, reading), *codes_in_words(file)):
         screen.print(line, markup=False, highlight=False, soft_wrap=True)
     show_inspection(found, screen, by_options)
     for why, command in commands:

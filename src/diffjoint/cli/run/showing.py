@@ -6,7 +6,8 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from diffjoint.cli.console import by_options, console, say
-from diffjoint.fitting.auto_columns import AUTO, found_in_words
+from diffjoint.cli.options.files import Reading
+from diffjoint.fitting.auto_columns import AUTO, MOST_NAMED, found_in_words
 from diffjoint.fitting.prepare import Understood
 from diffjoint.imputer import SelectiveImputer
 from diffjoint.io.files import TableFile
@@ -34,10 +35,20 @@ def show_schema(imputer: SelectiveImputer, understood: Understood, quiet: bool) 
     console.print(shown)
 
 
-def show_codes(file: TableFile, quiet: bool) -> None:
-    """Show what a statistical file's codes for missing cells were taken for."""
-    for line in codes_in_words(file):
+def show_reading(file: TableFile, reading: Reading, quiet: bool) -> None:
+    """Show how numbers of a text file, and codes of a statistical one, were read."""
+    for line in (*decimals_in_words(file, reading), *codes_in_words(file)):
         say(line, quiet)
+
+
+def decimals_in_words(file: TableFile, reading: Reading) -> list[str]:
+    """Say in a line which columns turned out to have a decimal comma, if any did."""
+    names = () if file.text is None else file.text.with_commas
+    if not names or reading.decimal is not None:
+        return []
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    listed = ", ".join(names[:MOST_NAMED]) + more
+    return [f"Numbers with a decimal comma: {listed}. --decimal . reads them as text."]
 
 
 def codes_in_words(file: TableFile) -> list[str]:

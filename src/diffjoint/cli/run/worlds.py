@@ -60,7 +60,7 @@ def score_completed(
     world = read_world(folder)
     world = world if split == "all" else getattr(world, split)
     tokens = None if reading.na_values is None else reading.na_values.split(",")
-    table = read_completed(world, completed, tokens, reading.encoding)
+    table = read_completed(world, completed, tokens, reading.encoding, reading.decimal)
     changed = observed_changed(world, table)
     calls = table.isna() if mask is None else read_calls(world, mask)
     table = table.mask(calls)
