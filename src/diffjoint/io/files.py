@@ -16,6 +16,7 @@ import pyarrow as pa
 from diffjoint._atomic import spooled, write_whole, writing_whole
 from diffjoint.errors import FileError, InputError
 from diffjoint.io.formats import BY_ENDING
+from diffjoint.io.names import distinct_names, renamed
 from diffjoint.io.read_back import ReadBackCheck
 from diffjoint.io.statistical import (
     READABLE,
@@ -59,6 +60,8 @@ class TableFile:
         Codes for missing cells that do not say why, by column; they are read as missing.
     kinds : dict
         Columns whose kind the file itself gives.
+    header : tuple of str
+        Names of the columns as the file has them, where some share a name; empty otherwise.
     """
 
     held: Any
@@ -68,6 +71,14 @@ class TableFile:
     reason_codes: Mapping[str, Mapping[Any, str]] = field(default_factory=dict)
     without_reason: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     kinds: Mapping[str, str] = field(default_factory=dict)
+    header: tuple[str, ...] = ()
+
+    @property
+    def renamed(self) -> dict[str, str]:
+        """The names that tell columns apart which share one in the file, and that one."""
+        if self.text is not None:
+            return renamed(self.text.source.names, self.text.source.header)
+        return renamed(distinct_names(self.header), self.header)
 
     @property
     def table(self) -> Any:
@@ -129,8 +140,11 @@ def read_file(
             return TableFile(None, read_text(path, content, _DELIMITERS[ending], *how))
         if ending in READABLE:
             return _read_statistical(path, codes, guess=schema is None)
-        table = BY_ENDING[ending].read(path)
-        return TableFile(table, passed_through=_index_columns(table))
+        table, header = BY_ENDING[ending].read(path), ()
+        if len(set(table.column_names)) < len(table.column_names):
+            header = tuple(table.column_names)
+            table = table.rename_columns(list(distinct_names(header)))
+        return TableFile(table, passed_through=_index_columns(table), header=header)
     except FileError:
         raise
     except OSError as error:
@@ -163,6 +177,9 @@ def write_file(path: str, table: Any, source: TableFile | None = None) -> None:
         write_whole(path, lambda file: file.write(content))
         return
     arrow = table if isinstance(table, pa.Table) else pa.Table.from_pandas(table)
+    if source is not None and source.header:
+        more = arrow.column_names[len(source.header) :]
+        arrow = arrow.rename_columns([*source.header, *more])
     write_whole(path, lambda file: BY_ENDING[ending].write(arrow, file))
 
 

@@ -123,7 +123,10 @@ class TextTable:
         return pd.concat(columns, axis=1)
 
     def in_own_text(self, completed: pd.DataFrame, block: TextBlock) -> pd.DataFrame:
-        """Return completed rows as text; cells that were not filled keep the text they had."""
+        """Return completed rows as text; cells that were not filled keep the text they had.
+
+        Columns have the names that they have in the file.
+        """
         texts: dict[Any, Any] = {}
         for i, name in enumerate(completed.columns):
             column = completed.iloc[:, i]
@@ -134,7 +137,8 @@ class TextTable:
             texts[name] = block.cells.iloc[:, i].to_numpy(dtype=object).copy()
             values = column.iloc[filled].tolist()
             texts[name][filled] = [self.formats[i].write(value) for value in values]
-        return pd.DataFrame(texts)
+        own = pd.DataFrame(texts)
+        return own.set_axis([*self.source.header, *own.columns[len(self.source.header) :]], axis=1)
 
 
 def read_text(

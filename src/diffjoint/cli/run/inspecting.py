@@ -13,7 +13,7 @@ from diffjoint.cli.options.files import Reading
 from diffjoint.cli.parsing import parse_codes
 from diffjoint.cli.run.by_file import with_codes_of
 from diffjoint.cli.run.reading import read, tokens_of
-from diffjoint.cli.run.showing import codes_in_words, decimals_in_words
+from diffjoint.cli.run.showing import reading_in_words
 from diffjoint.inspection.inspect import inspect
 from diffjoint.inspection.view import next_commands, show_inspection
 
@@ -53,7 +53,7 @@ def look_at(
         typer.echo(json.dumps({**found.to_dict(), "next": following}, indent=2))
         return
     screen = Console()
-    for line in (*decimals_in_words(file, reading), *codes_in_words(file)):
+    for line in reading_in_words(file, reading):
         screen.print(line, markup=False, highlight=False, soft_wrap=True)
     show_inspection(found, screen, by_options)
     for why, command in commands:

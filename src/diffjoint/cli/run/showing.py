@@ -36,9 +36,24 @@ def show_schema(imputer: SelectiveImputer, understood: Understood, quiet: bool) 
 
 
 def show_reading(file: TableFile, reading: Reading, quiet: bool) -> None:
-    """Show how numbers of a text file, and codes of a statistical one, were read."""
-    for line in (*decimals_in_words(file, reading), *codes_in_words(file)):
+    """Show how a file was read, where that is not plain from the file."""
+    for line in reading_in_words(file, reading):
         say(line, quiet)
+
+
+def reading_in_words(file: TableFile, reading: Reading) -> list[str]:
+    """Say how names, numbers and codes of a file were read, in lines."""
+    return [*names_in_words(file), *decimals_in_words(file, reading), *codes_in_words(file)]
+
+
+def names_in_words(file: TableFile) -> list[str]:
+    """Say in a line how columns of the same name are told apart, if there are any."""
+    pairs = file.renamed
+    if not pairs:
+        return []
+    more = f" and {len(pairs) - MOST_NAMED} more" if len(pairs) > MOST_NAMED else ""
+    listed = ", ".join(list(pairs)[:MOST_NAMED]) + more
+    return [f"Columns that share a name are told apart here: {listed}. They keep it in the output."]
 
 
 def decimals_in_words(file: TableFile, reading: Reading) -> list[str]:
