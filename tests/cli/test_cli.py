@@ -162,7 +162,7 @@ def test_an_unseen_level_can_be_let_pass(tmp_path, capsys):
     new.write_text("x,letter\n1.5,z\n")
     assert run("fit", path, tmp_path / "model", "-m", "letter", *SETTINGS, "-q") == 0
     command = ["transform", tmp_path / "model", new, tmp_path / "out.csv", "-q"]
-    assert run(*command) == 2
+    assert run(*command, "--unseen", "error") == 2
     assert "'letter' holds 'z', a level not seen in fit" in " ".join(
         capsys.readouterr().err.split()
     )

@@ -166,6 +166,15 @@ class Inspection:
         """Columns in which a missing cell can be meaningful, for ``SelectiveImputer``."""
         return [column.label for column in self.columns if column.is_candidate]
 
+    @property
+    def unjudged(self) -> list[Hashable]:
+        """Columns with missing cells of which there are too few, or too few others, to tell."""
+        return [
+            column.label
+            for column in self.columns
+            if column.reason == SCARCE or column.reason.startswith(TOO_FEW)
+        ]
+
     def to_frame(self) -> pd.DataFrame:
         """Return a table with one row per column."""
         return pd.DataFrame([asdict(column) for column in self.columns]).drop(columns="label")

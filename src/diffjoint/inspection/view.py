@@ -9,7 +9,7 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from diffjoint.fitting.auto_columns import AUTO
-from diffjoint.inspection.inspect import Inspection
+from diffjoint.inspection.inspect import ColumnFound, Inspection
 from diffjoint.io.files import STANDARD_STREAM, TableFile
 from diffjoint.knowledge.reason_codes import reason_in_words
 from diffjoint.settings import NA_VALUES
@@ -169,13 +169,23 @@ def _evidence(found: Inspection) -> Iterator[RenderableType]:
         "cells were only lost.",
         style="dim",
     )
-    names = (
-        ", ".join(_quoted(str(label)) for label in found.mm_columns)
-        or "none: losses explain every missing cell"
-    )
-    yield _text(f"Candidates: {names}.", 2_000)
+    yield _text(f"Candidates: {_candidates(found, listed)}.", 2_000)
     if found.n_rows_judged < found.n_rows:
         yield Text(f"Based on {found.n_rows_judged:,} of the {found.n_rows:,} rows.")
+
+
+def _candidates(found: Inspection, listed: Sequence[ColumnFound]) -> str:
+    """Name the candidates, or say what is known of the columns if there are none."""
+    names = ", ".join(_quoted(str(label)) for label in found.mm_columns)
+    unjudged = [column.name for column in listed if column.label in found.unjudged]
+    if names or not unjudged:
+        return names or "none: losses explain every missing cell"
+    if not any(column.auc is not None for column in listed):
+        return "none, as there are too few missing or observed cells to tell of any column"
+    return (
+        "none: losses explain the missing cells of columns that could be judged. There is too "
+        f"little to tell of {', '.join(map(_quoted, unjudged))}"
+    )
 
 
 def _quoted(name: str) -> str:
@@ -226,8 +236,13 @@ def next_commands(
 
 
 def _searched(found: Inspection) -> list[str]:
-    """Return the option that names the candidates; one by one where a name has a comma."""
+    """Return the option that names the candidates; one by one where a name has a comma.
+
+    Where there are none, but too little to tell, it is left open.
+    """
     names = [column.name for column in found.columns if column.is_candidate]
+    if not names and found.unjudged:
+        return []
     if any("," in name or name != name.strip() for name in names):
         return [f"--mm-columns={name}" for name in names]
     is_ambiguous = names == [AUTO]
