@@ -43,7 +43,7 @@ def test_commas_between_semicolons_are_told_from_the_text(german, capsys):
 def test_they_come_back_as_they_were_and_others_are_filled_alike(german, tmp_path, capsys):
     out = tmp_path / "out.csv"
     assert run("impute", german, out, "-m", "", "--set", "n_boosters=1") == 0
-    assert "Numbers with a decimal comma: height, weight, rent." in capsys.readouterr().err
+    assert "Numbers with a decimal comma: height, weight, rent." in capsys.readouterr().out
     before, after = (pd.read_csv(path, sep=";", dtype=str) for path in (german, out))
     there = before.notna()
     assert after.where(there).equals(before.where(there))

@@ -38,7 +38,7 @@ def test_the_completed_file_has_the_names_that_it_came_with(tmp_path, capsys):
     path.write_text("\n".join(ROWS))
     given = ["--set", "n_boosters=1", "--kind", "Other.1=integer"]
     assert run("impute", path, out, "-m", "", *given) == 0
-    assert "share a name" in capsys.readouterr().err
+    assert "share a name" in capsys.readouterr().out
     assert out.read_text().splitlines()[0] == ROWS[0]
     assert read_file(str(out)).table["Other.1"].notna().all()
 

@@ -1,6 +1,7 @@
 """Show an inspection on the screen, with the command to run next."""
 
 import shlex
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -21,6 +22,8 @@ INSPECT_AGAIN = (
     "If those values stand for missing cells, inspect again (write lost or meaningful in place of "
     "missing where you know why)"
 )
+MOST_COLUMNS = 30
+"""Largest number of columns to list; of wider tables, those that miss the most."""
 MOST_NAMES = 6
 """Largest number of columns of a block to name."""
 
@@ -45,7 +48,12 @@ def _parts(found: Inspection, by_options: Callable[[str], str]) -> Iterator[Rend
         f"cells are missing ({found.n_missing / max(1, n_cells):.1%})."
     )
     yield _heading("Columns and their kinds")
-    yield _columns(found)
+    kinds = [column.kind for column in found.columns]
+    missing = [column.missing_rate for column in found.columns]
+    chosen = most_missing(missing)
+    yield _columns([found.columns[i] for i in chosen])
+    if len(chosen) < len(kinds):
+        yield Text(f"{left_out(kinds, len(chosen))}; --json lists all.")
     if found.disguised:
         title = "Values that may stand for a missing cell (a suspicion: you decide)"
         yield from _section(title, _suspicions(found), len(found.disguised))
@@ -93,9 +101,36 @@ def _table(*headings: str) -> RichTable:
     return RichTable(*headings, box=None, pad_edge=False)
 
 
-def _columns(found: Inspection) -> RichTable:
+def most_missing(rates: Sequence[float]) -> list[int]:
+    """Return the places of the columns to list, in order: of many, those that miss the most.
+
+    Examples
+    --------
+    >>> most_missing([0.0, 0.2, 0.1])
+    [0, 1, 2]
+    >>> most_missing([0.0] * 99 + [0.5])[-1]
+    99
+    """
+    return sorted(sorted(range(len(rates)), key=lambda i: -rates[i])[:MOST_COLUMNS])
+
+
+def left_out(kinds: Sequence[str], n_shown: int) -> str:
+    """Say how many columns are not listed, and what kinds there are in all.
+
+    Examples
+    --------
+    >>> left_out(["integer"] * 90 + ["categorical"] * 10, 30)
+    'Those that miss the most; 70 more are not shown (in all 90 integer, 10 categorical)'
+    """
+    counts = ", ".join(f"{n:,} {kind}" for kind, n in Counter(kinds).most_common())
+    return (
+        f"Those that miss the most; {len(kinds) - n_shown:,} more are not shown (in all {counts})"
+    )
+
+
+def _columns(listed: Sequence[ColumnFound]) -> RichTable:
     shown = _table("column", "kind", "values", "missing")
-    for column in found.columns:
+    for column in listed:
         rate = f"{column.missing_rate:.1%}" if column.n_missing else "-"
         shown.add_row(_text(column.name), column.kind, _text(column.values), rate)
     return shown
@@ -154,7 +189,8 @@ def _evidence(found: Inspection) -> Iterator[RenderableType]:
         for column in found.columns
         if column.n_missing and column.reason and column.kind != Kind.CHECKBOX
     ]
-    for column in sorted(listed, key=lambda c: not c.is_candidate):
+    ranked = sorted(listed, key=lambda c: not c.is_candidate)
+    for column in ranked[:MOST_COLUMNS]:
         numbers = (column.missing_rate, column.excess, column.auc, column.p_value)
         marks = ("{:.1%}", "{:+.1%}", "{:.2f}", "{:.1g}")
         cells = [
@@ -163,6 +199,8 @@ def _evidence(found: Inspection) -> Iterator[RenderableType]:
         style = "bold" if column.is_candidate else ""
         shown.add_row(_text(column.name), *cells, column.reason, style=style)
     yield shown
+    if len(listed) > MOST_COLUMNS:
+        yield Text(f"... and {len(listed) - MOST_COLUMNS:,} more; --json lists all.")
     yield Text(
         "excess: share missing beyond what other columns lose. AUC: how well the rest of the row "
         "predicts which cells are missing (0.5: not at all). p: probability of such evidence if "
@@ -238,10 +276,10 @@ def next_commands(
 def _searched(found: Inspection) -> list[str]:
     """Return the option that names the candidates; one by one where a name has a comma.
 
-    Where there are none, but too little to tell, it is left open.
+    Where there are none, but too little to tell, it is left open; so it is for very many.
     """
     names = [column.name for column in found.columns if column.is_candidate]
-    if not names and found.unjudged:
+    if (not names and found.unjudged) or len(names) > MOST_COLUMNS:
         return []
     if any("," in name or name != name.strip() for name in names):
         return [f"--mm-columns={name}" for name in names]

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from diffjoint._placing import tidy
-from diffjoint.cli.console import by_options, say
+from diffjoint.cli.console import by_options, say_warning
 from diffjoint.cli.options.files import Reading
 from diffjoint.cli.options.learning import Filled, Known, Method, Searched
 from diffjoint.cli.options.running import Running
@@ -131,8 +131,8 @@ def check_signed(model: Path, key: bytes | None) -> None:
 
 def say_doubts(imputer: SelectiveImputer, quiet: bool) -> None:
     """Say again what the table of ``fit`` could not tell."""
-    for doubt in imputer.doubts_:
-        say(f"Doubt that fit had: {by_options(doubt)}", quiet)
+    for doubt in () if quiet else imputer.doubts_:
+        say_warning(f"Doubt that fit had: {by_options(doubt)}")
 
 
 def is_by_row(imputer: SelectiveImputer) -> bool:

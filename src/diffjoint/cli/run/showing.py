@@ -5,11 +5,12 @@ from collections.abc import Mapping
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from diffjoint.cli.console import by_options, console, say
+from diffjoint.cli.console import by_options, say, summaries
 from diffjoint.cli.options.files import Reading
 from diffjoint.fitting.auto_columns import AUTO, MOST_NAMED, found_in_words
 from diffjoint.fitting.prepare import Understood
 from diffjoint.imputer import SelectiveImputer
+from diffjoint.inspection.view import left_out, most_missing
 from diffjoint.io.files import TableFile
 from diffjoint.knowledge.reason_codes import columns_searched_by_codes
 
@@ -29,10 +30,16 @@ def show_schema(imputer: SelectiveImputer, understood: Understood, quiet: bool) 
         *(table.names[i] for i in by_code if not schema.columns[i].is_checkbox),
     }
     shown = RichTable("column", "kind", "values", "missing", "searched", box=None, pad_edge=False)
-    for i, (name, kind, values) in enumerate(schema.rows()):
-        missing = f"{table.missing(i).mean():.0%}"
-        shown.add_row(Text(name), kind, Text(values), missing, "yes" if name in searched else "")
-    console.print(shown)
+    rows = schema.rows()
+    missing = [float(table.missing(i).mean()) for i in range(len(rows))]
+    chosen = most_missing(missing)
+    for i in chosen:
+        name, kind, values = rows[i]
+        is_searched = "yes" if name in searched else ""
+        shown.add_row(Text(name), kind, Text(values), f"{missing[i]:.0%}", is_searched)
+    summaries().print(shown)
+    if len(chosen) < len(rows):
+        say(f"{left_out([kind for _, kind, _ in rows], len(chosen))}.", quiet)
 
 
 def show_reading(file: TableFile, reading: Reading, quiet: bool) -> None:

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from diffjoint.cli.console import say
+from diffjoint.cli.console import say, say_warning
 from diffjoint.cli.options.files import Reading
 from diffjoint.cli.options.simulating import Drawn
 from diffjoint.errors import InputError
@@ -74,7 +74,7 @@ def score_completed(
     }
     if changed.any():
         listed = ", ".join(f"{name} ({n:,})" for name, n in changed[changed > 0].items())
-        say(f"Observed cells that are not as they were: {listed}.", quiet=False)
+        say_warning(f"Observed cells that are not as they were: {listed}.")
     if as_json:
         scores = {"world": world.name, "meaningful": by_column.to_dict("index"), **measures}
         typer.echo(json.dumps(_without_nan(scores), indent=2))
