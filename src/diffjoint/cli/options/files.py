@@ -88,8 +88,8 @@ SelfCheckOption = Annotated[
         "--self-check",
         metavar="",
         help="Say what to trust, here and in the report: how many calls would be wrong; hide cells "
-        "that are there and fill them again, and call cells under other assumptions. Takes no "
-        "longer than the fit.",
+        "that are there and fill them again, and call cells under other assumptions. Takes "
+        "about as long as the fit.",
         rich_help_panel=OUTPUT,
     ),
 ]
