@@ -56,7 +56,7 @@ def test_impute_writes_everything_asked_for(survey_file, tmp_path, capsys):
     np.testing.assert_array_equal((after == "").to_numpy(), mask.to_numpy())
     assert ((pd.read_csv(names["proba"]) > 0.5) == mask).all(axis=None)
     shown = capsys.readouterr()
-    assert shown.err == ""
+    assert shown.err.strip() == ""
     assert "cells observed" in shown.out
     assert "pass-through" in shown.out
 
@@ -234,7 +234,7 @@ def test_columns_that_are_not_named_are_found_and_told(tmp_path, capsys):
     household_survey(700).observed_table.to_csv(tmp_path / "in.csv", index=False)
     paths = tmp_path / "in.csv", tmp_path / "out.csv"
     assert run("impute", *paths, *SETTINGS) == 0
-    shown = capsys.readouterr().err
+    shown = capsys.readouterr().out
     assert "may be meaningful: spouse_age, weekly_hours, commute." in shown
     assert "spouse_age, weekly_hours, commute: the rest of the row tells which cells" in shown
     assert "age, married, employed, income: missing as cells are that get lost." in shown
@@ -612,7 +612,7 @@ def test_rules_and_codes_are_obeyed(coded_file, tmp_path, capsys):
     assert after["income"].str.fullmatch(r"\d+").all()
     there = ((before != "") & (before != "refused") & (before != "-1")).to_numpy()
     assert (after.to_numpy()[there] == before.to_numpy()[there]).all()
-    shown = capsys.readouterr().err
+    shown = capsys.readouterr().out
     assert all(f"{name} " in shown for name in ("integer", "spouse_age"))
 
 
@@ -664,7 +664,7 @@ def test_constants_bounds_and_a_self_check_can_be_asked_for(survey_file, tmp_pat
     before, after = text(survey_file), text(out)
     assert (after.loc[before["married"] == "no", "spouse_age"] == "0").all()
     assert load(model).bounds == {"age": (0, 120)}
-    shown = capsys.readouterr().err
+    shown = capsys.readouterr().out
     assert "hidden and filled in again" in shown
     assert "loss rate x 1.5" in shown
 
@@ -678,7 +678,7 @@ def test_calls_that_are_often_wrong_are_warned_of(
     monkeypatch.setattr("diffjoint.results.verdict.MOST_FALSE", -1.0)
     options = ["-m", "commute", "--report", tmp_path / "report.html", "--self-check", *quietly]
     assert run("impute", survey_file, tmp_path / "out.csv", *options, *SETTINGS) == 0
-    shown = capsys.readouterr().err
+    shown = "".join(capsys.readouterr())
     assert shown.count("Warning: Do not trust the calls of commute: ") == 1
     assert "set --loss-rate if you know" in shown
     assert ("Of 100 lost cells" in shown) == (not quietly)
