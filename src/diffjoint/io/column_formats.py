@@ -11,14 +11,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from diffjoint.table import (
-    MAX_LEVELS,
-    Kind,
-    Schema,
-    is_comma_number,
-    is_number_text,
-    with_point,
-)
+from diffjoint._numbers import is_comma_number, is_number_text, with_point
+from diffjoint.table import MAX_LEVELS, Kind, Schema
 
 _WHOLE = re.compile(r"[+-]?\d{1,18}", re.ASCII)
 _DATE_FORMATS = (

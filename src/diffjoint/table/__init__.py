@@ -13,7 +13,6 @@ from diffjoint.table.encode import code_table, coordinates, encode, to_standard_
 from diffjoint.table.frame import (
     Table,
     cells_of,
-    check_mapping,
     is_date,
     iso_microseconds,
     microseconds,
@@ -46,7 +45,6 @@ from diffjoint.table.schema import (
     infer_kind,
     infer_schema,
 )
-from diffjoint.table.text import is_comma_number, is_number_text, with_point
 
 __all__ = [
     "FEWEST_OBSERVED",
@@ -59,7 +57,6 @@ __all__ = [
     "Schema",
     "Table",
     "cells_of",
-    "check_mapping",
     "check_observed",
     "check_unticked",
     "code_table",
@@ -75,9 +72,7 @@ __all__ = [
     "how_to_model",
     "infer_kind",
     "infer_schema",
-    "is_comma_number",
     "is_date",
-    "is_number_text",
     "iso_microseconds",
     "microseconds",
     "number_for",
@@ -95,6 +90,5 @@ __all__ = [
     "with_bounds",
     "with_cells",
     "with_microseconds",
-    "with_point",
     "without_cells",
 ]

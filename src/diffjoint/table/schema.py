@@ -11,13 +11,14 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from diffjoint._checks import check
 from diffjoint._choices import Checkboxes
+from diffjoint._numbers import is_comma_number
 from diffjoint.errors import InputError, option
 from diffjoint.table.frame import (
     DATE_STEPS,
     MICROSECONDS_PER_DAY,
     Table,
-    check_mapping,
     is_date,
     microseconds,
     missing_cells,
@@ -25,7 +26,6 @@ from diffjoint.table.frame import (
     objects,
 )
 from diffjoint.table.ranks import quantiles_of
-from diffjoint.table.text import is_comma_number
 
 TICKED, NOT_TICKED = 0.0, 1.0
 """Codes of a checkbox: its only level, and a missing cell."""
@@ -324,7 +324,7 @@ def _named_like_an_id(name: str) -> bool:
 
 
 def _overrides(table: Table, column_kinds: Mapping[Hashable, str]) -> dict[int, Kind]:
-    check_mapping("column_kinds", column_kinds, "kinds", "{'zip': 'categorical'}")
+    check("column_kinds", column_kinds)
     overrides = {}
     for label, kind in column_kinds.items():
         position = table.require(label, "column_kinds")
