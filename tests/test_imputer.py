@@ -327,9 +327,14 @@ def strangers(survey):
     return new
 
 
-def test_an_unseen_level_is_refused(strangers, fitted):
-    with pytest.raises(InputError, match="'town' holds 'Rom', a level not seen in fit"):
-        fitted.transform(strangers)
+def test_an_unseen_level_is_left_with_a_warning_or_refused(strangers, fitted):
+    with pytest.warns(DataWarning, match="'town' holds 'Rom', a level not seen in fit.*are left"):
+        assert (fitted.transform(strangers)["town"] == "Rom").all()
+    try:
+        with pytest.raises(InputError, match="'town' holds 'Rom', a level not seen in fit"):
+            fitted.set_params(unseen="error").transform(strangers)
+    finally:
+        fitted.set_params(unseen="warn")
 
 
 def test_an_unseen_level_is_kept_when_asked(survey, strangers):
@@ -389,7 +394,10 @@ def test_the_callback_sees_an_imputer_that_can_transform(survey):
         ({"mm_columns": "age"}, r"mm_columns must be a list of columns; .* Pass \['age'\]"),
         ({"preset": "slow"}, "preset must be one of 'fast', 'balanced', 'paper'; got 'slow'"),
         ({"detector": "magic"}, "detector must be one of 'evidence', 'paper'; got 'magic'"),
-        ({"unseen": "drop"}, "unseen must be one of 'error', 'missing', 'keep'; got 'drop'"),
+        (
+            {"unseen": "drop"},
+            "unseen must be one of 'warn', 'keep', 'missing', 'error'; got 'drop'",
+        ),
         ({"mm_output": "zero"}, "mm_output must be one of 'na', 'category', 'indicator'"),
         ({"mm_output": "category", "mm_label": "Ulm"}, "'town' already has as a level"),
         ({"memory_limit": "some"}, "memory_limit must be a number of bytes"),

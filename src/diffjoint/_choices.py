@@ -9,7 +9,9 @@ DetectorName = Literal["evidence", "paper"]
 Sampler = Literal["amortised", "inpaint"]
 Fusion = Literal["or", "and", "uncertainty", "vote"]
 IntegerSummary = Literal["mean", "mode"]
-Unseen = Literal["error", "missing", "keep"]
+Unseen = Literal["warn", "keep", "missing", "error"]
 MMOutput = Literal["na", "category", "indicator"]
 Checkboxes = Literal["keep", "fill"]
 DrawsName = Literal["trees", "diffusion"]
+REASONS = ("meaningful", "lost", "missing")
+"""What a code can say: why its cell is missing, or only that it is."""

@@ -2,6 +2,7 @@
 
 import re
 
+_GROUPED = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})+(,\d*)?", re.ASCII)
 _NUMBER = re.compile(r"[+-]?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _WHOLE = re.compile(r"[+-]?(0|[1-9][0-9]{0,299})")
 """Longer numbers are read as floats: Python refuses to read very long ones as whole."""
@@ -45,3 +46,29 @@ def whole_number_of(text: str) -> int | None:
     [-7, None, None]
     """
     return int(text) if _WHOLE.fullmatch(text) else None
+
+
+def with_point(text: str) -> str:
+    """Return a number with a decimal comma as one with a point; "" if it has points elsewhere.
+
+    Examples
+    --------
+    >>> [with_point(text) for text in ["-7,25", "1.234,5", "1.5", "12"]]
+    ['-7.25', '1234.5', '', '12']
+    """
+    if "." in text:
+        if not _GROUPED.fullmatch(text):
+            return ""
+        text = text.replace(".", "")
+    return text.replace(",", ".")
+
+
+def is_comma_number(text: str) -> bool:
+    """Return whether text is a number with a decimal comma, or a whole one.
+
+    Examples
+    --------
+    >>> [text for text in ["7,25", "12", "1.5", "1,2,3"] if is_comma_number(text)]
+    ['7,25', '12']
+    """
+    return is_number_text(with_point(text))

@@ -77,8 +77,9 @@ class SelectiveImputer(InferenceMixin, TransformerMixin, BaseEstimator):  # type
         P(meaningful) above which a missing cell is kept as NA; one half if not given.
     reason_codes : dict, optional
         Codes in X that say why a cell is missing: column labels to mappings of codes to
-        "meaningful" or "lost", such as ``{"income": {"refused": "lost"}}``. A code beside the
-        labels, ``{-9: "lost"}``, holds in all columns. Cells with a code are read as missing.
+        "meaningful" or "lost", or to "missing" if that is unknown, such as
+        ``{"income": {"refused": "lost"}}``. A code beside the labels, ``{-9: "lost"}``, holds in
+        all columns. Cells with a code are read as missing.
     rules : dict, optional
         When a column has something to record, such as ``{"spouse_age": 'married == "yes"'}``: a
         missing cell is meaningful exactly where its rule fails. Where the rule asks for a
@@ -99,9 +100,10 @@ class SelectiveImputer(InferenceMixin, TransformerMixin, BaseEstimator):  # type
         not count as a loss. "fill": they are categories, and their cells may be lost like others.
         ``column_kinds`` sets it for one column; columns in ``mm_columns``, with a rule or with a
         code that means "meaningful" are never checkboxes.
-    unseen : {"error", "missing", "keep"}
-        A level in ``transform`` that ``fit`` did not see: refuse it, treat the cell as missing
-        (it is imputed or called meaningful), or leave it as it is and out of the model.
+    unseen : {"warn", "keep", "missing", "error"}
+        A level in ``transform`` that ``fit`` did not see: leave it as it is and out of the model,
+        with or without a warning; treat the cell as missing (it is imputed or called meaningful);
+        or refuse it.
     mm_output : {"na", "category", "indicator"}
         Meaningful cells in the output: NA; a level of their own (``mm_label``) in text columns
         and an indicator for other columns; or filled like lost ones, with a column
@@ -200,7 +202,7 @@ class SelectiveImputer(InferenceMixin, TransformerMixin, BaseEstimator):  # type
         review_band: Band | None = REVIEW_BAND,
         column_kinds: Mapping[Any, str] | None = None,
         checkboxes: Checkboxes = "keep",
-        unseen: str = "error",
+        unseen: str = "warn",
         mm_output: MMOutput = "na",
         mm_label: str = "not applicable",
         mm_fill: Mapping[Any, Any] | None = None,

@@ -30,14 +30,14 @@ def test_a_folder_is_completed_and_verified(here, capsys):
     folders = [here / name for name in ("out", "mask", "proba")]
     sides = ("--mask-out", folders[1], "--proba-out", folders[2])
     assert run("transform", here / "model", here / "in", folders[0], *sides) == 0
-    assert "120 rows in 2 pieces." in capsys.readouterr().err
+    assert "120 rows in 2 pieces." in capsys.readouterr().out
     whole = load(here / "model").impute(pa_parquet.read_table(here / "in"))
     for folder, expected in zip(
         folders, (whole.table, whole.meaningful, whole.probability), strict=True
     ):
         assert pa_parquet.read_table(folder).equals(expected)
     assert run("verify", folders[0]) == 0
-    assert "is whole: 120 rows, 6 files" in capsys.readouterr().err
+    assert "is whole: 120 rows, 6 files" in capsys.readouterr().out
     (folders[1] / "1.parquet").unlink()
     assert run("verify", folders[0]) == 1
     assert "1.parquet is missing" in capsys.readouterr().err
@@ -81,7 +81,7 @@ def test_a_folder_is_learnt_from_some_of_its_rows(tmp_path, capsys):
         model = tmp_path / f"{name}.diffjoint"
         options = ("-m", "weekly_hours,commute", "--fit-rows", "300", "--set", "n_boosters=1")
         assert run("fit", tmp_path / name, model, *options) == 0
-        assert re.search(r"Learning from 3\d\d of 600 rows", capsys.readouterr().err)
+        assert re.search(r"Learning from 3\d\d of 600 rows", capsys.readouterr().out)
     one, other = (load(tmp_path / f"{name}.diffjoint") for name in ("in", "shuffled"))
     assert one.transform(table).equals(other.transform(table))
 

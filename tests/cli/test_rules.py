@@ -47,7 +47,7 @@ def test_found_rules_are_printed_as_json(survey, capsys):
 def test_a_table_that_obeys_its_rules_passes_the_check(survey, capsys):
     run("rules", "survey.csv", "--out", "rules.toml", "--quiet")
     assert run("check", "survey.csv", "--rules", "rules.toml") == 0
-    assert "No cell breaks its rule" in capsys.readouterr().err
+    assert "No cell breaks its rule" in capsys.readouterr().out
 
 
 def test_a_table_that_breaks_a_rule_fails_the_check(survey, capsys):
@@ -62,7 +62,7 @@ def test_a_table_that_breaks_a_rule_fails_the_check(survey, capsys):
         "spouse_age",
         "spouse_age",
     )
-    assert "1 cell breaks its rule" in capsys.readouterr().err
+    assert "1 cell breaks its rule" in capsys.readouterr().out
 
 
 def test_a_check_without_rules_is_refused(survey, capsys):

@@ -152,7 +152,15 @@ def test_a_rate_that_is_none_is_refused(world, fitted, rate):
 
 
 def test_a_table_that_cannot_tell_says_so(world, fitted):
-    survey = world.observed_table[["married", "spouse_age"]].dropna(subset="married")
     imputer = new_imputer(["spouse_age"], random_state=0, **TINY)
-    with pytest.warns(DataWarning, match="nothing tells how often cells are lost"):
-        imputer.fit(survey)
+    words = (
+        r"is told by each column alone: spouse_age \d+%.*set it: loss_rate={'spouse_age': 0\.\d+}"
+    )
+    with pytest.warns(DataWarning, match=words):
+        imputer.fit(world.observed_table[["age", "spouse_age"]].dropna(subset="age"))
+
+
+def test_a_table_whose_rows_tell_needs_no_other_column(world):
+    survey = world.observed_table[["married", "spouse_age"]].dropna(subset="married")
+    imputer = new_imputer(["spouse_age"], random_state=0, **TINY).fit(survey)
+    assert imputer.doubts_ == ()

@@ -12,6 +12,7 @@ from diffjoint.inspection.disguised import find_disguised
 from diffjoint.inspection.inspect import find_blocks
 from diffjoint.simulate import household_survey
 from diffjoint.table import open_table
+from tests.conftest import FEW_CELLS
 
 RNG = np.random.default_rng(0)
 AGES = RNG.integers(18, 90, 300)
@@ -179,7 +180,7 @@ def test_the_command_says_what_it_found_and_what_to_run_next(survey_file, capsys
         "Columns that are missing in the same rows",
         "Candidates: weekly_hours, commute.",
         "nothing: every cell is missing",
-        "--na-values",
+        "--code 'commute: unknown=missing' --code 'income: -99=missing'",
         "--report",
     ):
         assert words in shown
@@ -227,8 +228,37 @@ def test_codes_in_typed_files_are_named_as_codes(tmp_path, capsys):
     path = tmp_path / "lab.parquet"
     pd.DataFrame({"age": with_code(AGES, -99, 4), "b": with_code(AGES, None, 4)}).to_parquet(path)
     assert run("inspect", path, "--json") == 0
-    added = json.loads(capsys.readouterr().out)["next"][-1]
-    assert added["command"] == "--code 'age: -99=lost'"
+    again = json.loads(capsys.readouterr().out)["next"][0]
+    assert again["command"].endswith("lab.parquet --code 'age: -99=missing'")
+
+
+@pytest.mark.slow
+def test_a_suspected_code_is_read_as_missing_in_its_own_column_alone(tmp_path, capsys):
+    path = tmp_path / "survey.csv"
+    change = RNG.normal(0, 9, 304).round().astype(int)
+    change[:4] = -9
+    town = [*["Ulm", "Bonn"] * 149, "refused", "refused", "?", "?", " ", " "]
+    ages = with_code(AGES, -9, 4)
+    pd.DataFrame({"age": ages, "change": change, "town": town}).to_csv(path, index=False)
+    assert run("inspect", path, "--json") == 0
+    again = shlex.split(json.loads(capsys.readouterr().out)["next"][0]["command"])
+    codes = [again[i + 1] for i, part in enumerate(again) if part == "--code"]
+    assert codes == ["age: -9=missing", "town: ?=missing", "town: refused=lost"]
+    assert again[again.index("--na-values") + 1].endswith(", ")
+    assert run(*again[1:], "--json") == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["disguised"] == []
+    assert [column["n_missing"] for column in told["columns"]] == [4, 0, 6]
+    complete = shlex.split(told["next"][0]["command"])
+    assert run(*complete[1:-2], "--set", "n_boosters=1", "-q") == 0
+    completed = pd.read_csv(complete[3], keep_default_na=False)
+    assert (completed["change"] == change).all()
+    assert completed["age"].min() >= 18
+    assert set(completed["town"]) == {"Ulm", "Bonn"}
+
+
+def test_a_code_of_many_digits_is_named_in_full():
+    assert suspected(with_code(AGES, 9999999, 3)) == {"9999999": 3}
 
 
 def with_infinity():
@@ -273,6 +303,7 @@ def test_infinity_as_text_is_named_however_often_it_occurs(n):
     assert suspected(["north", "inf", "south"] * 10) == {}
 
 
+@FEW_CELLS
 @pytest.mark.parametrize("ending", ["parquet", "csv"])
 def test_the_command_after_infinite_numbers_completes_the_table(ending, tmp_path, capsys):
     path = tmp_path / f"table.{ending}"
@@ -286,7 +317,7 @@ def test_the_command_after_infinite_numbers_completes_the_table(ending, tmp_path
     told = capsys.readouterr().out
     assert "Infinite numbers, which impute refuses" in told
     command = shlex.split(told.splitlines()[-1])[1:]
-    assert run(*command[:4]) == 2
+    assert run(*command[:3]) == 2
     refused = " ".join(capsys.readouterr().err.split())
     assert "it has infinity in 4 cells" in refused
     assert "--code '`a:b`: inf=lost'" in refused

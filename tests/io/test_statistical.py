@@ -156,7 +156,7 @@ def test_the_command_line_goes_from_spss_to_spss(spss, tmp_path, capsys):
     with pytest.raises(SystemExit) as end:
         main(["impute", str(spss), str(out), "-m", "", *settings])
     assert end.value.code == 0
-    shown = capsys.readouterr().err
+    shown = capsys.readouterr().out
     assert "income: -9.0=lost" in shown
     assert "income (-5.0)" in shown
     after, notes = pyreadstat.read_sav(str(out), user_missing=True)

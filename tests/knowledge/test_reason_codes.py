@@ -109,7 +109,7 @@ def test_a_new_table_is_read_as_the_first_was():
     [
         ({"incom": {"refused": "lost"}}, "reason_codes names 'incom', .*Did you mean 'income'"),
         ({"income": "lost"}, "reason_codes says of the column 'income' that it is 'lost'; say so of its codes"),
-        ({"income": {"refused": "gone"}}, r"reason_codes\['income'\] must say 'meaningful' or 'lost' of each code; of 'refused'"),
+        ({"income": {"refused": "gone"}}, r"reason_codes\['income'\] must say 'meaningful', 'lost' or 'missing' of each code; of 'refused'"),
         ({"income": {None: "lost"}}, "must have text or numbers for codes; got None"),
         ({"income": {float("nan"): "lost"}}, "must have text or numbers for codes; got nan"),
         (["refused"], "reason_codes must map columns to codes"),
@@ -123,6 +123,21 @@ def test_wrong_codes_are_refused(codes, words):
 def test_codes_of_an_unmodelled_column_are_refused():
     with pytest.raises(InputError, match="reason_codes names 'town', which is passed through"):
         read(RAW, {"town": {"refused": "lost"}}, town="pass-through")
+
+
+@pytest.mark.parametrize("note", ["categorical", "pass-through"])
+def test_a_code_may_say_only_that_a_cell_is_missing(note):
+    X = RAW.assign(note=["?", "a", "b", "c", "d"])
+    table, labels = read(X, {"income": {"refused": "missing"}, "note": {"?": "missing"}}, note=note)
+    assert table.missing(0).sum() == 1 + X["income"].isna().sum()
+    assert table.missing(3)[0] == (note == "categorical")
+    assert not (labels.meaningful | labels.lost).any()
+
+
+def test_an_array_of_integers_can_keep_such_a_cell_missing():
+    array = np.array([[1, -9], [2, 3]])
+    table, _ = read_reasons(open_table(array), {-9: "missing"})
+    assert table.array_dtype == np.float64
 
 
 # Tables of labels

@@ -17,6 +17,7 @@ def test_lines_are_ordered_by_the_error_that_is_left():
 def test_a_column_without_hidden_cells_has_no_score():
     check = check_of(["a"], [])
     check["values"][0] |= {"n_cells": 0, "score": float("nan"), "mean_or_mode": float("nan")}
+    check["values"][0]["verdict"] = "not shown"
     (line,) = summarize_check(check, set()).values
     assert (line.score, line.usual, line.error_left) == ("", "", None)
     assert not line.is_told

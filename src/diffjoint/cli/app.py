@@ -21,7 +21,7 @@ from diffjoint.cli.commands import (
     transform,
     verify,
 )
-from diffjoint.cli.console import explaining_errors, fail
+from diffjoint.cli.console import explaining_errors, fail, keep_clear
 from diffjoint.cli.start import WRONG_USE
 
 
@@ -78,6 +78,7 @@ def _main(
         bool, typer.Option("--version", metavar="", help="Show the version.")
     ] = False,
 ) -> None:
+    keep_clear()
     if version:
         typer.echo(f"diffjoint {__version__}")
         raise typer.Exit

@@ -1,8 +1,10 @@
 """What the command line says, and in which words."""
 
+import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, NoReturn
 
 from rich.console import Console
@@ -19,6 +21,7 @@ OPTIONS = {
     "reason_codes": "--code",
     "column_kinds": "--kind",
     "checkboxes": "--checkboxes",
+    "decimal": "--decimal",
     "decisions": "--decisions",
     "mm_output": "--mm-output",
     "mm_fill": "--mm-fill",
@@ -39,6 +42,35 @@ OPTIONS = {
 """How the command line calls the parameters of the library that it has; others keep their name."""
 
 console = Console(stderr=True)
+"""For errors, warnings and progress."""
+
+
+class _Summaries(Console):
+    """Where summaries go; if nobody reads on, the work goes on all the same."""
+
+    def on_broken_pipe(self) -> None:
+        """Say nothing any more."""
+        self.quiet = True
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+_kept_clear: ContextVar[bool] = ContextVar("kept_clear", default=False)
+
+
+def keep_clear(*outputs: str | None) -> None:
+    """Say things beside standard output from now on, if one of the outputs goes there.
+
+    Parameters
+    ----------
+    outputs : str or None
+        Where tables are written; "-" is standard output.
+    """
+    _kept_clear.set("-" in outputs)
+
+
+def summaries() -> Console:
+    """Return where summaries go: standard output, unless a table does."""
+    return console if _kept_clear.get() else _Summaries()
 
 
 @contextmanager
@@ -56,9 +88,14 @@ def explaining_errors() -> Iterator[None]:
 
 
 def say(text: str, quiet: bool) -> None:
-    """Print a message beside the output, unless ``quiet``."""
+    """Print a message where summaries go, unless ``quiet``."""
     if not quiet:
-        console.print(text, highlight=False, markup=False, soft_wrap=True)
+        summaries().print(text, highlight=False, markup=False, soft_wrap=True)
+
+
+def say_warning(text: str) -> None:
+    """Print a message beside the output."""
+    console.print(text, highlight=False, markup=False, soft_wrap=True)
 
 
 def told_once() -> Callable[..., None]:

@@ -1,9 +1,11 @@
 """What the texts of options mean. Nothing is loaded to find that out."""
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from diffjoint._checks import check_choice
+from diffjoint._choices import REASONS
 from diffjoint._extras import need_torch
 from diffjoint._numbers import number_of
 from diffjoint.cli.options.learning import Known, Method
@@ -59,13 +61,13 @@ def rules_of(known: Known) -> dict[str, str] | None:
     )
 
 
-def parse_codes(codes: list[str] | None) -> dict[str, Any] | None:
+def parse_codes(codes: Sequence[str] | None) -> dict[str, Any] | None:
     """Codes by column; those without a column, which hold in all, beside them."""
     read: dict[str, Any] = {}
     for text in codes or []:
         column, pair = split_column(text)
         code, reason = split_pair("--code", pair)
-        check_choice(f"The reason in --code {text!r}", reason.strip(), ("meaningful", "lost"))
+        check_choice(f"The reason in --code {text!r}", reason.strip(), REASONS)
         place = read.setdefault(column, {}) if column else read
         place[code.strip()] = reason.strip()
     return read or None

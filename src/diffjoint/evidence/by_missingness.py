@@ -50,6 +50,8 @@ def learn_by_missingness(
         if j not in vague and _is_flat(search.table, learnt[j], j, known)
     ]
     untold = [names[j] for j in vague if j not in search.given]
+    alone = {} if doubts else _rates_told_alone(search, learnt, loss_search, vague)
+    doubts += say.of_own_rates({names[j]: rate for j, rate in alone.items()})
     return learnt, implied, doubts + say.of_flat(flat) + say.of_unexplained(untold)
 
 
@@ -87,6 +89,25 @@ def _is_flat(table: SearchTable, learnt: LearntColumn, j: int, loss_search: Loss
     ).astype(int)
     judged = learnt.judge(table.values[rows], table.folds[rows], table.scores[rows])
     return say.is_flat(judged.mm_rate)
+
+
+def _rates_told_alone(
+    search: Search,
+    learnt: Mapping[int, LearntColumn],
+    loss_search: Mapping[int, LossSearch],
+    vague: Sequence[int],
+) -> dict[int, float]:
+    """Return the loss rates of unsure columns that nothing but their own missing cells tells."""
+    table, rates = search.table, {}
+    rows = np.linspace(0, len(table.is_missing) - 1, min(len(table.is_missing), say.FLAT_ROWS))
+    chosen = rows.astype(int)
+    for j, one in loss_search.items():
+        if one.known.rate is not None or j in search.unjudged or j in vague:
+            continue
+        judged = learnt[j].judge(table.values[chosen], table.folds[chosen], table.scores[chosen])
+        if say.is_unsure(judged, table.is_missing[chosen, j]):
+            rates[j] = float(judged.loss_rate.mean())
+    return rates
 
 
 def _learn_alone(
@@ -147,7 +168,7 @@ def _levels(
     n_lost = is_missing[:, list(rates_of(is_missing, others.tolist()))].sum(axis=0)
     if n_lost.sum() < FEWEST:
         levels |= {j: KnownRate(None) for j in searched if j not in levels}
-        return levels, (say.NO_OTHER_COLUMN if len(others) else say.ALL_SEARCHED,)
+        return levels, () if len(others) else (say.ALL_SEARCHED,)
     rates, counted = n_lost / len(is_missing), n_lost[n_lost >= FEWEST] / len(is_missing)
     shared = float((rates**2).sum() / rates.sum())
     prior = rate_prior(dict(enumerate(counted.tolist())), range(len(counted)), least=0.0)

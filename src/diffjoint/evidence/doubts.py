@@ -1,21 +1,17 @@
 """What an answer rests on that the table cannot confirm: a sentence each, with what to do."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from diffjoint._types import Mask, Values
 from diffjoint.errors import option
+from diffjoint.evidence.column import Judged
 from diffjoint.evidence.missing import FEWEST
 
 SEARCHED, RATE, RULES = option("mm_columns"), option("loss_rate"), option("rules")
 """What doubts refer to, as each front end shows it."""
-NO_OTHER_COLUMN = (
-    f"Columns outside {SEARCHED} have hardly lost a cell, so nothing tells how often cells are "
-    "lost. Each column's lowest rate is taken for its losses: cells that are meaningful everywhere "
-    f"alike will be taken for lost. Set {RATE} if you know it."
-)
 ALL_SEARCHED = (
     f"Every column is in {SEARCHED}, so that none tells how often cells are lost. Each column's "
     "lowest rate is taken for its losses: cells that are meaningful everywhere alike will be taken "
@@ -25,6 +21,8 @@ LOST_TOGETHER_ELSEWHERE = f"columns outside {SEARCHED} lose their cells together
 """How a table shows that its cells get lost together."""
 FLAT, FLAT_SHARE, FLAT_QUANTILE, FLAT_ROWS = 0.05, 0.5, 0.25, 2_000
 """A column is in excess alike everywhere if even the lower quarter of its rows is, by this much."""
+SURE, UNSURE_SHARE = 0.1, 0.1
+"""A column is unsure if this share of its missing cells is farther than that from 0 and 1."""
 MOSTLY = 0.5
 """Share of meaningful cells from which on losses are no likely explanation."""
 TOGETHER = 0.3
@@ -83,6 +81,27 @@ def of_rates(counted: Values, highest: float) -> tuple[str, ...]:
         f"of their cells, so that each column of {SEARCHED} may lose at a rate of its own, up to "
         f"{highest:.0%}: its lowest rate is taken for its losses, and cells that are meaningful "
         f"everywhere alike will be taken for lost. Set {RATE}, for each column if you can.",
+    )
+
+
+def is_unsure(judged: Judged, is_missing: Mask) -> bool:
+    """Whether the rest of the row does not settle which missing cells of a column are lost."""
+    probability = judged.probability[is_missing]
+    unsure = (probability > SURE) & (probability < 1 - SURE)
+    return bool(len(probability) and unsure.mean() > UNSURE_SHARE)
+
+
+def of_own_rates(rates: Mapping[str, float]) -> tuple[str, ...]:
+    """Warn of columns whose loss rate nothing but their own missing cells tells."""
+    if not rates:
+        return ()
+    listed = _listed([f"{name} {rate:.0%}" for name, rate in rates.items()])
+    first, rate = next(iter(rates.items()))
+    return (
+        f"No column outside {SEARCHED} loses cells, so that the loss rate is told by each column "
+        f"alone: {listed}. This is what its fullest rows miss; were cells of them meaningful, too, "
+        "they are filled in all the same. If you know a rate, set it: "
+        f"{option('loss_rate', {first: round(rate, 2)})}.",
     )
 
 

@@ -170,7 +170,7 @@ def found_in_words(evidence: Sequence[Mapping[str, Any]]) -> str:
     """
     named = [str(found["column"]) for found in evidence if found["is_named"]]
     lines = [
-        f"Columns in which a missing cell may be meaningful: {', '.join(named) or 'none found'}.",
+        f"Columns in which a missing cell may be meaningful: {_few(named) or 'none found'}.",
         *_lines([found for found in evidence if found["is_named"]]),
     ]
     others = _lines([found for found in evidence if not found["is_named"]])
@@ -194,6 +194,10 @@ def _lines(evidence: Sequence[Mapping[str, Any]]) -> list[str]:
             by_reason.setdefault(found["reason"], []).append(str(found["column"]))
     lines = []
     for reason, names in by_reason.items():
-        more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-        lines.append(f"  {', '.join(names[:MOST_NAMED])}{more}: {IN_WORDS[reason]}.")
+        lines.append(f"  {_few(names)}: {IN_WORDS[reason]}.")
     return lines
+
+
+def _few(names: Sequence[str]) -> str:
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return f"{', '.join(names[:MOST_NAMED])}{more}"

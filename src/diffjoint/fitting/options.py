@@ -73,7 +73,11 @@ class Options:
             if isinstance(given := getattr(self, name), Collection) and not isinstance(given, str)
         }
         codes = self.reason_codes if isinstance(self.reason_codes, Mapping) else {}
-        own = [label for label, meanings in codes.items() if isinstance(meanings, Mapping)]
+        own = [
+            label
+            for label, meanings in codes.items()
+            if isinstance(meanings, Mapping) and any(why != "missing" for why in meanings.values())
+        ]
         return {**named, "reason_codes": own}
 
 

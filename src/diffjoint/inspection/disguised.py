@@ -121,7 +121,7 @@ def _among_numbers(column: Numbers, name: str) -> Iterator[Suspicion]:
         why = _why_suspected(value, count, rest, rest_counts, few)
         if why:
             first = int(np.flatnonzero(column == value)[0])
-            yield Suspicion(name, f"{value:g}", count, count / len(observed), first, why)
+            yield Suspicion(name, str(int(value)), count, count / len(observed), first, why)
 
 
 def _why_suspected(

@@ -18,6 +18,11 @@ from diffjoint.errors import in_python
 from diffjoint.fitting.auto_columns import TOO_FEW, search
 from diffjoint.inspection.disguised import Suspicion, find_disguised
 from diffjoint.inspection.spelling import TextDates, Variants, find_text_dates, find_variants
+from diffjoint.knowledge.reason_codes import (
+    columns_named_by_codes,
+    columns_searched_by_codes,
+    read_reasons,
+)
 from diffjoint.settings import INSPECTED_ROWS
 from diffjoint.table import (
     Kind,
@@ -39,6 +44,8 @@ FEWEST_TOGETHER = 5
 """Smallest number of missing cells of a column that belongs to a block."""
 
 SCARCE = "too few observed cells to judge or fill it: kept"
+BY_CODES = "its codes say so"
+"""Why a column is a candidate that has codes for meaningful cells."""
 
 Mask = NDArray[np.bool_]
 
@@ -159,6 +166,15 @@ class Inspection:
         """Columns in which a missing cell can be meaningful, for ``SelectiveImputer``."""
         return [column.label for column in self.columns if column.is_candidate]
 
+    @property
+    def unjudged(self) -> list[Hashable]:
+        """Columns with missing cells of which there are too few, or too few others, to tell."""
+        return [
+            column.label
+            for column in self.columns
+            if column.reason == SCARCE or column.reason.startswith(TOO_FEW)
+        ]
+
     def to_frame(self) -> pd.DataFrame:
         """Return a table with one row per column."""
         return pd.DataFrame([asdict(column) for column in self.columns]).drop(columns="label")
@@ -176,6 +192,7 @@ def inspect(
     X: Any,
     column_kinds: Mapping[Any, str] | None = None,
     *,
+    reason_codes: Mapping[Any, Any] | None = None,
     checkboxes: Checkboxes = "keep",
     most_rows: int | None = None,
     progress: Progress | None = None,
@@ -187,6 +204,9 @@ def inspect(
     X : pandas or polars DataFrame, or array of shape (n_rows, n_columns)
     column_kinds : dict, optional
         Kind by column label, where the inferred one is wrong.
+    reason_codes : dict, optional
+        Codes that say why a cell is missing, as in :class:`diffjoint.SelectiveImputer`. Their cells
+        are counted as missing.
     checkboxes : {"keep", "fill"}
         As in :class:`diffjoint.SelectiveImputer`.
     most_rows : int, optional
@@ -210,13 +230,19 @@ def inspect(
     [('weekly_hours', 'commute')]
     """
     check("checkboxes", checkboxes)
-    table, infinite = _finite(open_table(X))
+    table, coded = read_reasons(open_table(X), reason_codes)
+    table, infinite = _finite(table)
     missing = np.column_stack([table.missing(i) for i in range(table.n_columns)])
-    schema = infer_schema(table, column_kinds, checkboxes=checkboxes)
+    named = columns_named_by_codes(table, reason_codes)
+    schema = infer_schema(table, column_kinds, checkboxes=checkboxes, named=named)
     most_rows = _rows_to_search(schema) if most_rows is None else most_rows
     not_judged = _why_not_judged(schema, missing)
     found = [] if not_judged else search(table, schema, progress or NoProgress(), most_rows)
     judged = {record.pop("column"): record for record in found}
+    for position in columns_searched_by_codes(table, reason_codes, coded):
+        record = judged.get(table.labels[position])
+        if record and missing[:, position].any() and not schema.columns[position].is_checkbox:
+            record |= {} if record["is_named"] else {"is_named": True, "reason": BY_CODES}
     disguised = tuple(find_disguised(table))
     return Inspection(
         table.n_rows,
@@ -303,7 +329,8 @@ def _column(
     label = table.labels[position]
     record = judged.get(label, {})
     reason = record.get("reason", "")
-    if kind != Kind.CHECKBOX and record and is_missing.any() and record["auc"] is None:
+    is_judged = kind != Kind.CHECKBOX and record and is_missing.any() and reason != BY_CODES
+    if is_judged and record["auc"] is None:
         reason = f"{TOO_FEW} among the rows judged"
     elif label in scarce:
         reason = SCARCE

@@ -1,6 +1,7 @@
 """Show an inspection on the screen, with the command to run next."""
 
 import shlex
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
 from rich.console import Console, Group, RenderableType
@@ -8,14 +9,21 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from diffjoint.fitting.auto_columns import AUTO
-from diffjoint.inspection.inspect import Inspection
+from diffjoint.inspection.inspect import ColumnFound, Inspection
 from diffjoint.io.files import STANDARD_STREAM, TableFile
 from diffjoint.io.places import beside, shown
+from diffjoint.knowledge.reason_codes import reason_in_words
 from diffjoint.settings import NA_VALUES
 from diffjoint.table import Kind
 
 MOST_SHOWN = 20
 """Largest number of findings of a kind to show; --json has all."""
+INSPECT_AGAIN = (
+    "If those values stand for missing cells, inspect again (write lost or meaningful in place of "
+    "missing where you know why)"
+)
+MOST_COLUMNS = 30
+"""Largest number of columns to list; of wider tables, those that miss the most."""
 MOST_NAMES = 6
 """Largest number of columns of a block to name."""
 
@@ -40,7 +48,12 @@ def _parts(found: Inspection, by_options: Callable[[str], str]) -> Iterator[Rend
         f"cells are missing ({found.n_missing / max(1, n_cells):.1%})."
     )
     yield _heading("Columns and their kinds")
-    yield _columns(found)
+    kinds = [column.kind for column in found.columns]
+    missing = [column.missing_rate for column in found.columns]
+    chosen = most_missing(missing)
+    yield _columns([found.columns[i] for i in chosen])
+    if len(chosen) < len(kinds):
+        yield Text(f"{left_out(kinds, len(chosen))}; --json lists all.")
     if found.disguised:
         title = "Values that may stand for a missing cell (a suspicion: you decide)"
         yield from _section(title, _suspicions(found), len(found.disguised))
@@ -88,9 +101,36 @@ def _table(*headings: str) -> RichTable:
     return RichTable(*headings, box=None, pad_edge=False)
 
 
-def _columns(found: Inspection) -> RichTable:
+def most_missing(rates: Sequence[float]) -> list[int]:
+    """Return the places of the columns to list, in order: of many, those that miss the most.
+
+    Examples
+    --------
+    >>> most_missing([0.0, 0.2, 0.1])
+    [0, 1, 2]
+    >>> most_missing([0.0] * 99 + [0.5])[-1]
+    99
+    """
+    return sorted(sorted(range(len(rates)), key=lambda i: -rates[i])[:MOST_COLUMNS])
+
+
+def left_out(kinds: Sequence[str], n_shown: int) -> str:
+    """Say how many columns are not listed, and what kinds there are in all.
+
+    Examples
+    --------
+    >>> left_out(["integer"] * 90 + ["categorical"] * 10, 30)
+    'Those that miss the most; 70 more are not shown (in all 90 integer, 10 categorical)'
+    """
+    counts = ", ".join(f"{n:,} {kind}" for kind, n in Counter(kinds).most_common())
+    return (
+        f"Those that miss the most; {len(kinds) - n_shown:,} more are not shown (in all {counts})"
+    )
+
+
+def _columns(listed: Sequence[ColumnFound]) -> RichTable:
     shown = _table("column", "kind", "values", "missing")
-    for column in found.columns:
+    for column in listed:
         rate = f"{column.missing_rate:.1%}" if column.n_missing else "-"
         shown.add_row(_text(column.name), column.kind, _text(column.values), rate)
     return shown
@@ -149,7 +189,8 @@ def _evidence(found: Inspection) -> Iterator[RenderableType]:
         for column in found.columns
         if column.n_missing and column.reason and column.kind != Kind.CHECKBOX
     ]
-    for column in sorted(listed, key=lambda c: not c.is_candidate):
+    ranked = sorted(listed, key=lambda c: not c.is_candidate)
+    for column in ranked[:MOST_COLUMNS]:
         numbers = (column.missing_rate, column.excess, column.auc, column.p_value)
         marks = ("{:.1%}", "{:+.1%}", "{:.2f}", "{:.1g}")
         cells = [
@@ -158,19 +199,31 @@ def _evidence(found: Inspection) -> Iterator[RenderableType]:
         style = "bold" if column.is_candidate else ""
         shown.add_row(_text(column.name), *cells, column.reason, style=style)
     yield shown
+    if len(listed) > MOST_COLUMNS:
+        yield Text(f"... and {len(listed) - MOST_COLUMNS:,} more; --json lists all.")
     yield Text(
         "excess: share missing beyond what other columns lose. AUC: how well the rest of the row "
         "predicts which cells are missing (0.5: not at all). p: probability of such evidence if "
         "cells were only lost.",
         style="dim",
     )
-    names = (
-        ", ".join(_quoted(str(label)) for label in found.mm_columns)
-        or "none: losses explain every missing cell"
-    )
-    yield _text(f"Candidates: {names}.", 2_000)
+    yield _text(f"Candidates: {_candidates(found, listed)}.", 2_000)
     if found.n_rows_judged < found.n_rows:
         yield Text(f"Based on {found.n_rows_judged:,} of the {found.n_rows:,} rows.")
+
+
+def _candidates(found: Inspection, listed: Sequence[ColumnFound]) -> str:
+    """Name the candidates, or say what is known of the columns if there are none."""
+    names = ", ".join(_quoted(str(label)) for label in found.mm_columns)
+    unjudged = [column.name for column in listed if column.label in found.unjudged]
+    if names or not unjudged:
+        return names or "none: losses explain every missing cell"
+    if not any(column.auc is not None for column in listed):
+        return "none, as there are too few missing or observed cells to tell of any column"
+    return (
+        "none: losses explain the missing cells of columns that could be judged. There is too "
+        f"little to tell of {', '.join(map(_quoted, unjudged))}"
+    )
 
 
 def _quoted(name: str) -> str:
@@ -193,7 +246,7 @@ def next_commands(
     Parameters
     ----------
     options : list of str
-        Options with which the file was read, except ``--na-values``.
+        Options with which the file was read and looked at, except ``--na-values``.
     na_values : sequence of str
         Values that were read as missing.
     """
@@ -211,20 +264,22 @@ def next_commands(
     if found.n_missing:
         words = "Complete the table, with a report to look at"
         commands.append((words, [*run, "--report", report]))
-    tokens = _spelt(found, file)
-    if tokens and file.text is not None:
-        look = ["diffjoint", "inspect", source, "--na-values", ",".join([*na_values, *tokens])]
-        commands.insert(0, ("If those values stand for missing cells, inspect again", look + given))
-    elif found.disguised:
-        codes = [_lost(one.column, one.value) for one in found.disguised]
-        added = [part for code in codes for part in ("--code", code)]
-        commands.append(("If those values stand for cells that were lost, add", added))
+    added = _suspected_codes(found, file, na_values)
+    if added:
+        tokens = [] if "--na-values" in added else own
+        look = ["diffjoint", "inspect", source, *tokens, *given, *added]
+        commands.insert(0, (INSPECT_AGAIN, look))
     return [(words, shlex.join(parts)) for words, parts in commands]
 
 
 def _searched(found: Inspection) -> list[str]:
-    """Return the option that names the candidates; one by one where a name has a comma."""
+    """Return the option that names the candidates; one by one where a name has a comma.
+
+    Where there are none, but too little to tell, it is left open; so it is for very many.
+    """
     names = [column.name for column in found.columns if column.is_candidate]
+    if (not names and found.unjudged) or len(names) > MOST_COLUMNS:
+        return []
     if any("," in name or name != name.strip() for name in names):
         return [f"--mm-columns={name}" for name in names]
     is_ambiguous = names == [AUTO]
@@ -242,20 +297,32 @@ def _infinite_codes(found: Inspection, file: TableFile) -> list[str]:
         if file.text is not None:
             column = file.table[one.column].to_numpy() == float(one.value)
             spelt = set(file.text.cells.loc[column, one.column])
-        codes += [_lost(one.column, text) for text in sorted(spelt)]
+        codes += [_code(one.column, text, "lost") for text in sorted(spelt)]
     return codes
 
 
-def _lost(column: str, value: str) -> str:
-    """Write a code of lost cells for --code; a name with a colon is put in backticks."""
+def _code(column: str, value: str, reason: str) -> str:
+    """Write a code for --code; a name with a colon is put in backticks."""
     name = f"`{column}`" if ":" in column else column
-    return f"{name}: {value}=lost"
+    return f"{name}: {value}={reason}"
 
 
-def _spelt(found: Inspection, file: TableFile) -> list[str]:
-    """Return the suspected values as a text file spells them, if --na-values can name them."""
-    if file.text is None:
-        return []
-    cells = file.text.cells
-    spelt = [str(cells[one.column].iloc[one.first_row]) for one in found.disguised]
-    return list(dict.fromkeys(text for text in spelt if text and "," not in text))
+def _suspected_codes(found: Inspection, file: TableFile, na_values: Sequence[str]) -> list[str]:
+    """Return options that read suspected values as missing, in their own columns alone.
+
+    Those that --code cannot name, such as blanks, are read as missing wherever they stand.
+    """
+    kinds = {column.name: column.kind for column in found.columns}
+    codes, tokens = [], []
+    cells = None if file.text is None else file.text.cells
+    for one in found.disguised[:MOST_SHOWN]:
+        column = None if cells is None else cells[one.column]
+        value = one.value if column is None else str(column.iloc[one.first_row])
+        if value == value.strip():
+            is_carried = kinds[one.column] == Kind.PASS_THROUGH
+            reason = None if is_carried else reason_in_words(value)
+            codes += ["--code", _code(one.column, value, reason or "missing")]
+        elif cells is not None and "," not in value:
+            tokens.append(value)
+    named = ["--na-values", ",".join([*na_values, *dict.fromkeys(tokens)])] if tokens else []
+    return [*named, *codes]

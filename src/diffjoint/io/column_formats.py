@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from diffjoint._numbers import is_number_text
+from diffjoint._numbers import is_comma_number, is_number_text, with_point
 from diffjoint.table import MAX_LEVELS, Kind, Schema
 
 _WHOLE = re.compile(r"[+-]?\d{1,18}", re.ASCII)
@@ -41,15 +41,22 @@ class ColumnFormat:
         Decimals of numbers; None: as many as six significant digits take.
     has_codes : bool
         Whether the column holds reason codes; it then stays text.
+    has_commas : bool
+        Whether numbers have a decimal comma.
     """
 
     holds: Literal["text", "whole", "number", "date"]
     date_format: str = ""
     n_decimals: int | None = None
     has_codes: bool = False
+    has_commas: bool = False
 
-    def parse(self, text: pd.Series, missing: NDArray[np.bool_]) -> pd.Series:
-        """Convert cells of text to what they stand for."""
+    def parse(
+        self, text: pd.Series, missing: NDArray[np.bool_], coded: NDArray[np.bool_]
+    ) -> pd.Series:
+        """Convert cells of text to what they stand for; codes stay."""
+        if self.has_commas:
+            text = text.where(missing | coded, text.map(with_point))
         if self.holds == "text" or self.has_codes:
             return text.mask(missing)
         if self.holds == "date":
@@ -66,15 +73,25 @@ class ColumnFormat:
             return str(int(value))
         if self.holds == "date":
             return str(value.strftime(self.date_format))
-        return f"{float(value):{'.6g' if self.n_decimals is None else f'.{self.n_decimals}f'}}"
+        number = f"{float(value):{'.6g' if self.n_decimals is None else f'.{self.n_decimals}f'}}"
+        return number.replace(".", ",") if self.has_commas else number
 
 
 class ColumnScan:
-    """Look through a column's text, some rows at a time, to find its format."""
+    """Look through a column's text, some rows at a time, to find its format.
 
-    def __init__(self, kind: str | None) -> None:
+    Parameters
+    ----------
+    kind : {"number", "date", "text"} or None
+        What the column is known to hold.
+    may_have_commas : bool
+        Whether numbers may have a decimal comma.
+    """
+
+    def __init__(self, kind: str | None, *, may_have_commas: bool = False) -> None:
         self.kind = kind
         self.is_whole = self.is_number = self.is_empty = True
+        self.is_comma_number, self.has_commas = may_have_commas, False
         self.has_exponents = self.has_codes = False
         self.n_decimals = 0
         self.date_formats: tuple[str, ...] = _DATE_FORMATS if kind != "number" else ()
@@ -103,12 +120,16 @@ class ColumnScan:
             return
         self.is_whole = self.is_whole and all(map(_is_whole, texts))
         self.is_number = self.is_number and all(map(is_number_text, texts))
-        if self.is_number or self.is_whole:
+        self.is_comma_number = self.is_comma_number and all(map(is_comma_number, texts))
+        self.has_commas |= self.is_comma_number and any("," in text for text in texts)
+        by_comma = self.is_comma_number and self.has_commas
+        plain = list(map(with_point, texts)) if by_comma else texts
+        if self.is_number or self.is_whole or by_comma:
             self.has_exponents |= any("e" in text or "E" in text for text in texts)
-            self.n_decimals = max(self.n_decimals, *(len(text.partition(".")[2]) for text in texts))
+            self.n_decimals = max(self.n_decimals, *(len(text.partition(".")[2]) for text in plain))
         self.date_formats = tuple(form for form in self.date_formats if _are_dates(texts, form))
-        if self.is_number or self.is_whole:
-            self._keep_ends([float(text) for text in texts], rows)
+        if self.is_number or self.is_whole or by_comma:
+            self._keep_ends([float(text) for text in plain], rows)
         elif self.date_formats:
             self._keep_ends(texts, rows)
 
@@ -135,9 +156,11 @@ class ColumnScan:
             return of_kind("text")
         if self.kind is None and self.is_whole:
             return of_kind("whole")
-        if self.kind != "date" and (self.is_number or (self.kind == "number" and self.is_whole)):
-            by_digits = self.is_empty or self.has_exponents
-            return of_kind("number", n_decimals=None if by_digits else self.n_decimals)
+        by_comma = self.is_comma_number and self.has_commas
+        is_number = self.is_number or by_comma or (self.kind == "number" and self.is_whole)
+        if self.kind != "date" and is_number:
+            n_decimals = None if self.is_empty or self.has_exponents else self.n_decimals
+            return of_kind("number", n_decimals=n_decimals, has_commas=by_comma)
         return (
             of_kind("date", date_format=self.date_formats[0])
             if self.date_formats

@@ -18,6 +18,7 @@ from diffjoint.errors import FileError, InputError
 from diffjoint.io.compression import COMPRESSED, compressing, opened, split_endings
 from diffjoint.io.decimals import as_decimals, as_numbers
 from diffjoint.io.formats import BY_ENDING, DATABASES
+from diffjoint.io.names import distinct_names, renamed
 from diffjoint.io.places import TABLE, place_of, read_place, write_place
 from diffjoint.io.read_back import ReadBackCheck
 from diffjoint.io.statistical import (
@@ -64,6 +65,8 @@ class TableFile:
         Columns whose kind the file itself gives.
     decimals : dict
         Types of columns of decimal numbers, which are held as others are.
+    header : tuple of str
+        Names of the columns as the file has them, where some share a name; empty otherwise.
     """
 
     held: Any
@@ -74,7 +77,15 @@ class TableFile:
     without_reason: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     kinds: Mapping[str, str] = field(default_factory=dict)
     decimals: Mapping[str, pa.DataType] = field(default_factory=dict)
+    header: tuple[str, ...] = ()
     _opened: tuple[Any, Table] | None = field(default=None, init=False, repr=False, compare=False)
+
+    @property
+    def renamed(self) -> dict[str, str]:
+        """The names that tell columns apart which share one in the file, and that one."""
+        if self.text is not None:
+            return renamed(self.text.source.names, self.text.source.header)
+        return renamed(distinct_names(self.header), self.header)
 
     @property
     def table(self) -> Any:
@@ -116,6 +127,7 @@ def read_file(
     encoding: str = "utf-8",
     schema: Schema | None = None,
     reason_codes: Mapping[Any, Any] | None = None,
+    decimal: str | None = None,
 ) -> TableFile:
     """Read a table; its format is told by the file's ending, CSV on standard input ("-").
 
@@ -128,9 +140,11 @@ def read_file(
     reason_codes : mapping, optional
         Codes for missing cells. They stay in the table, but text is typed, and written back,
         as if they were missing.
+    decimal : {".", ","}, optional
+        What numbers in text have before their decimals; told from the text if not given.
     """
     codes = reason_codes or {}
-    how = (encoding, frozenset(na_values), schema, codes)
+    how = (encoding, frozenset(na_values), schema, codes, decimal)
     if path == STANDARD_STREAM:
         if sys.stdin is None:
             raise FileError("Cannot read standard input: it is closed. Name a file instead of -.")
@@ -147,8 +161,11 @@ def read_file(
             return TableFile(None, read_text(path, content, _DELIMITERS[ending], *how))
         if ending in READABLE:
             return _read_statistical(path, codes, guess=schema is None)
-        table = BY_ENDING[ending].read(path)
-        return TableFile(table, passed_through=_index_columns(table))
+        table, header = BY_ENDING[ending].read(path), ()
+        if len(set(table.column_names)) < len(table.column_names):
+            header = tuple(table.column_names)
+            table = table.rename_columns(list(distinct_names(header)))
+        return TableFile(table, passed_through=_index_columns(table), header=header)
     except FileError:
         raise
     except OSError as error:
@@ -186,6 +203,9 @@ def write_file(path: str, table: Any, source: TableFile | None = None) -> None:
         index = _index_columns(arrow)
         write_place(place, arrow.drop_columns([*index]))
         return
+    if source is not None and source.header:
+        more = arrow.column_names[len(source.header) :]
+        arrow = arrow.rename_columns([*source.header, *more])
     write_whole(path, lambda file: BY_ENDING[ending].write(arrow, file))
 
 

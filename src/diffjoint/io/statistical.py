@@ -1,6 +1,5 @@
 """SPSS, Stata and SAS files, with their labels and their codes for missing cells."""
 
-import re
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,24 +13,11 @@ from numpy.typing import NDArray
 
 from diffjoint._extras import load
 from diffjoint.errors import FileError
-from diffjoint.knowledge.reason_codes import codes_by_column, matches
+from diffjoint.knowledge.reason_codes import codes_by_column, matches, reason_in_words
 from diffjoint.table import FEWEST_OBSERVED, open_table
 
 SPSS, STATA, SAS, TRANSPORT = ".sav", ".dta", ".sas7bdat", ".xpt"
 READABLE, WRITABLE = (SPSS, STATA, SAS, TRANSPORT), (SPSS, STATA)
-_REASONS = {
-    "meaningful": re.compile(
-        r"\b(in-?applicable|not applicable|iap|not in universe|niu|does(n't| not) apply"
-        r"|(legitimate|valid|logical|structural) skip)\b",
-        re.IGNORECASE,
-    ),
-    "lost": re.compile(
-        r"\b(refus(ed|al|es)|do(n't| not) know|no answer|not answered|not ascertained|declined"
-        r"|prefer(s|red)? not to|illegible|interview broken off)\b",
-        re.IGNORECASE,
-    ),
-}
-"""Words in a code's label that say why a cell is missing. Others, such as NA, have two meanings."""
 
 
 @dataclass(frozen=True)
@@ -123,7 +109,11 @@ def read_statistical(path: str, reason_codes: Mapping[Any, Any], *, guess: bool)
         labels = meta.variable_value_labels.get(name, {})
         # Of a column that holds nothing else, no reason is asked: it is missing, and carried along.
         asked = guess and bool((raw[name].notna() & (raw[name] != "") & ~coded[:, i]).any())
-        told = {c: why for c in codes if c not in own and asked and (why := _why(labels.get(c)))}
+        told = {
+            c: why
+            for c in codes
+            if c not in own and asked and (why := reason_in_words(labels.get(c) or ""))
+        }
         silent = [code for code in codes if code not in own and code not in told]
         table[name] = _emptied(raw[name], raw[name].isin(silent) & coded[:, i])
         found |= {name: told} if told else {}
@@ -181,12 +171,6 @@ def _coded(column: pd.Series, meta: Any) -> NDArray[np.bool_]:
         else:
             coded |= column.between(span["lo"], span["hi"]).to_numpy(dtype=bool)
     return coded
-
-
-def _why(label: str | None) -> str | None:
-    """Return the reason that a code's label gives, if it gives one alone."""
-    found = [why for why, words in _REASONS.items() if label and words.search(label)]
-    return found[0] if len(found) == 1 else None
 
 
 def _emptied(column: pd.Series, gone: pd.Series) -> pd.Series:

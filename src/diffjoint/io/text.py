@@ -77,6 +77,12 @@ class TextTable:
     counted: tuple[str, ...]
 
     @property
+    def with_commas(self) -> tuple[str, ...]:
+        """Names of the columns whose numbers have a decimal comma."""
+        pairs = zip(self.source.names, self.formats, strict=True)
+        return tuple(name for name, form in pairs if form.has_commas)
+
+    @property
     def cells(self) -> pd.DataFrame:
         """Return all cells as text."""
         return pd.concat([block.cells for block in self.blocks()], ignore_index=True)
@@ -86,7 +92,8 @@ class TextTable:
         for cells in self.source.blocks():
             missing, coded = _missing_and_coded(cells, self.na_values, self.codes)
             columns = [
-                one.parse(cells.iloc[:, i], missing[:, i]) for i, one in enumerate(self.formats)
+                one.parse(cells.iloc[:, i], missing[:, i], coded[:, i])
+                for i, one in enumerate(self.formats)
             ]
             plain = cells.mask(coded, "") if coded.any() else cells
             yield TextBlock(plain, missing | coded, pd.concat(columns, axis=1))
@@ -116,7 +123,10 @@ class TextTable:
         return pd.concat(columns, axis=1)
 
     def in_own_text(self, completed: pd.DataFrame, block: TextBlock) -> pd.DataFrame:
-        """Return completed rows as text; cells that were not filled keep the text they had."""
+        """Return completed rows as text; cells that were not filled keep the text they had.
+
+        Columns have the names that they have in the file.
+        """
         texts: dict[Any, Any] = {}
         for i, name in enumerate(completed.columns):
             column = completed.iloc[:, i]
@@ -127,7 +137,8 @@ class TextTable:
             texts[name] = block.cells.iloc[:, i].to_numpy(dtype=object).copy()
             values = column.iloc[filled].tolist()
             texts[name][filled] = [self.formats[i].write(value) for value in values]
-        return pd.DataFrame(texts)
+        own = pd.DataFrame(texts)
+        return own.set_axis([*self.source.header, *own.columns[len(self.source.header) :]], axis=1)
 
 
 def read_text(
@@ -138,6 +149,7 @@ def read_text(
     na_values: frozenset[str],
     schema: Schema | None,
     reason_codes: Mapping[Any, Any],
+    decimal: str | None = None,
 ) -> TextTable:
     """Look through a text file to find out what its columns hold.
 
@@ -150,13 +162,17 @@ def read_text(
     reason_codes : mapping
         Codes for missing cells. They stay in the table, but text is converted, and written back,
         as if those cells held nothing.
+    decimal : {".", ","} or None
+        What numbers have before their decimals; None: a point, or a comma where it does not stand
+        between cells.
     """
     for block_bytes in (BLOCK_BYTES, LARGE_BLOCK_BYTES):
         n_columns = None
         try:
             source = open_source(name, content, delimiter, encoding, block_bytes)
             n_columns = len(source.names)
-            return _scan(source, na_values, schema, reason_codes)
+            commas = decimal == "," or (decimal is None and source.delimiter != ",")
+            return _scan(source, na_values, schema, reason_codes, may_have_commas=commas)
         except pa.ArrowInvalid as error:
             is_too_long = any(words in str(error) for words in _ROW_TOO_LONG)
             if block_bytes == LARGE_BLOCK_BYTES or not is_too_long:
@@ -172,6 +188,8 @@ def _scan(
     na_values: frozenset[str],
     schema: Schema | None,
     reason_codes: Mapping[Any, Any],
+    *,
+    may_have_commas: bool,
 ) -> TextTable:
     scans: list[ColumnScan] = []
     codes: list[dict[Any, str]] = []
@@ -180,7 +198,8 @@ def _scan(
         if not scans:
             codes = codes_by_column(open_table(cells), reason_codes) if reason_codes else []
             codes = codes or [{}] * cells.shape[1]
-            scans = [ColumnScan(known_kind(schema, name)) for name in cells.columns]
+            kinds = [known_kind(schema, name) for name in cells.columns]
+            scans = [ColumnScan(kind, may_have_commas=may_have_commas) for kind in kinds]
         missing, coded = _missing_and_coded(cells, na_values, codes)
         for i, column in enumerate(scans):
             is_there = ~(missing[:, i] | coded[:, i])

@@ -16,6 +16,7 @@ import pyarrow.csv as pa_csv
 
 from diffjoint.errors import FileError
 from diffjoint.io.compression import opened
+from diffjoint.io.names import distinct_names
 
 _HEAD_BYTES = 1 << 16
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -35,7 +36,9 @@ class TextSource:
     content : Path or bytes
     encoding, delimiter, newline : str
     names : tuple of str
-        The columns.
+        The columns; those that share a name in the file are told apart.
+    header : tuple of str
+        Their names as the file has them.
     stamp : tuple of int
         Size and time of the file when it was first read; empty for bytes.
     block_bytes : int
@@ -47,6 +50,7 @@ class TextSource:
     delimiter: str
     newline: str
     names: tuple[str, ...]
+    header: tuple[str, ...]
     stamp: tuple[int, ...]
     block_bytes: int
 
@@ -82,7 +86,7 @@ class TextSource:
         return Utf8Stream(self.content, self.encoding, self.name)
 
     def _as_frame(self, rows: pa.RecordBatch | pa.Table) -> pd.DataFrame:
-        """Rows of text with the names of the columns, which need not differ."""
+        """Return rows of text with the names of the columns."""
         frame: pd.DataFrame = rows.to_pandas().astype(str)
         return frame.set_axis(list(self.names), axis=1)
 
@@ -128,8 +132,16 @@ def open_source(
     delimiter, n_columns = _find_delimiter(open_stream, delimiter, block_bytes)
     with closing(open_stream()) as stream:
         first = next(iter(_open_rows(stream, delimiter, block_bytes, n_columns, only_header=True)))
-    names = tuple(column[0].as_py() for column in first.columns)
-    how = (encoding, delimiter, _newline(head), names, _stamp(content), block_bytes)
+    header = tuple(column[0].as_py() for column in first.columns)
+    how = (
+        encoding,
+        delimiter,
+        _newline(head),
+        distinct_names(header),
+        header,
+        _stamp(content),
+        block_bytes,
+    )
     return TextSource(name, content, *how)
 
 

@@ -100,7 +100,11 @@ def na_values_of(world: World) -> list[str]:
 
 
 def read_completed(
-    world: World, path: str, na_values: Sequence[str] | None = None, encoding: str = "utf-8"
+    world: World,
+    path: str,
+    na_values: Sequence[str] | None = None,
+    encoding: str = "utf-8",
+    decimal: str | None = None,
 ) -> pd.DataFrame:
     """Read a table that some tool completed, in the world's columns, order and words.
 
@@ -108,7 +112,9 @@ def read_completed(
     are taken for what they stand for.
     """
     tokens = na_values_of(world) if na_values is None else na_values
-    table = _about(world, _read_table(path, tokens, encoding), path, list(world.truth.columns))
+    table = _about(
+        world, _read_table(path, tokens, encoding, decimal), path, list(world.truth.columns)
+    )
     for name, kind in world.column_kinds.items():
         table[name] = _in_words_of(world.truth[name], table[name])
         if kind in ("continuous", "integer") and not pd.api.types.is_numeric_dtype(table[name]):
@@ -206,8 +212,10 @@ def _facts(world: World, ending: str) -> dict[str, Any]:
     }
 
 
-def _read_table(path: str, na_values: Sequence[str], encoding: str = "utf-8") -> pd.DataFrame:
-    table = read_file(path, na_values, encoding).table
+def _read_table(
+    path: str, na_values: Sequence[str], encoding: str = "utf-8", decimal: str | None = None
+) -> pd.DataFrame:
+    table = read_file(path, na_values, encoding, decimal=decimal).table
     frame: pd.DataFrame = table.to_pandas() if isinstance(table, pa.Table) else table
     return frame
 

@@ -1,6 +1,7 @@
 """Read codes in the data that say why a cell is missing, such as "refused" or -7."""
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from numbers import Real
@@ -11,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from diffjoint._checks import check
+from diffjoint._choices import REASONS
 from diffjoint._numbers import is_number_text
 from diffjoint._types import Mask
 from diffjoint.errors import InputError, option
@@ -28,9 +30,33 @@ from diffjoint.table.frame import (
 from diffjoint.table.pass_through import how_to_model, why_passed_through
 from diffjoint.table.schema import MAX_EXACT_INTEGER, Column, Kind, Schema
 
-REASONS = ("meaningful", "lost")
 INFINITE = ("inf", "-inf")
 """Spellings of infinite numbers in codes."""
+_WORDS = {
+    "meaningful": re.compile(
+        r"\b(in-?applicable|not applicable|iap|not in universe|niu|does(n't| not) apply"
+        r"|(legitimate|valid|logical|structural) skip)\b",
+        re.IGNORECASE,
+    ),
+    "lost": re.compile(
+        r"\b(refus(ed|al|es)|do(n't| not) know|no answer|not answered|not ascertained|declined"
+        r"|prefer(s|red)? not to|illegible|interview broken off)\b",
+        re.IGNORECASE,
+    ),
+}
+"""Words that say why a cell is missing. Others, such as NA, have two meanings."""
+
+
+def reason_in_words(text: str) -> str | None:
+    """Return the reason that words give, such as the label of a code, if they give one alone.
+
+    Examples
+    --------
+    >>> [reason_in_words(text) for text in ("Refused", "Not applicable", "NA")]
+    ['lost', 'meaningful', None]
+    """
+    found = [why for why, words in _WORDS.items() if words.search(text)]
+    return found[0] if len(found) == 1 else None
 
 
 def read_reasons(
@@ -41,8 +67,8 @@ def read_reasons(
     Parameters
     ----------
     reason_codes : mapping or None
-        "meaningful" or "lost" by code, by column label. A code at the top level, in place of a
-        label, applies to all columns.
+        "meaningful", "lost" or "missing" (nobody knows why) by code, by column label. A code at
+        the top level, in place of a label, applies to all columns.
     schema : Schema, optional
         The columns, once they are known. Columns that are passed through keep their codes.
 
@@ -62,19 +88,22 @@ def read_reasons(
     """
     shape = (table.n_rows, table.n_columns)
     labels = Labels(np.zeros(shape, dtype=bool), np.zeros(shape, dtype=bool))
-    changed = []
+    changed, may_stay = [], False
     for position, codes in enumerate(codes_by_column(table, reason_codes, schema)):
         if codes and (schema is None or schema.columns[position].is_modelled):
             series = table.column(position)
-            meaningful, lost = _coded_cells(series, codes)
-            labels.meaningful[:, position], labels.lost[:, position] = meaningful, lost
+            cells = _coded_cells(series, codes)
+            labels.meaningful[:, position] = cells["meaningful"]
+            labels.lost[:, position] = cells["lost"]
+            coded = np.logical_or.reduce(list(cells.values()))
+            may_stay |= bool((cells["meaningful"] | cells["missing"]).any())
             column = schema.columns[position] if schema is not None else None
-            series = _without(series, meaningful | lost, column, in_array=table.is_array)
+            series = _without(series, coded, column, in_array=table.is_array)
             changed.append(series.alias(table.names[position]))
     if not changed:
         return table, labels
     array_dtype = table.array_dtype
-    if array_dtype is not None and array_dtype.kind in "iu" and labels.meaningful.any():
+    if array_dtype is not None and array_dtype.kind in "iu" and may_stay:
         array_dtype = np.dtype(np.float64)
     frame = with_new_types(table.frame, changed)
     return replace(table, frame=frame, array_dtype=array_dtype), labels
@@ -100,7 +129,8 @@ def codes_by_column(
     for label, own in reason_codes.items():
         if isinstance(own, Mapping):
             position = table.require(label, "reason_codes")
-            if schema is not None and not schema.columns[position].is_modelled:
+            says_why = any(why != "missing" for why in own.values())
+            if schema is not None and says_why and not schema.columns[position].is_modelled:
                 column = table.column(position)
                 raise InputError(
                     f"{option('reason_codes')} names {label!r}, which is passed through unmodelled "
@@ -134,8 +164,8 @@ def _check_codes(codes: Mapping[Any, Any], where: str) -> None:
     for code, why in codes.items():
         if why not in REASONS:
             raise InputError(
-                f"{where} must say 'meaningful' or 'lost' of each code; of {code!r} it says "
-                f"{why!r}. To give codes of one column, pass a dict for that column.",
+                f"{where} must say 'meaningful', 'lost' or 'missing' of each code; of {code!r} it "
+                f"says {why!r}. To give codes of one column, pass a dict for that column.",
                 parameter="reason_codes",
             )
         is_code = isinstance(code, str | Real) and not isinstance(code, bool)
@@ -156,8 +186,8 @@ def _key(value: Any) -> Any:
     return (type(value).__name__, str(value))
 
 
-def _coded_cells(series: nw.Series[Any], codes: dict[Any, str]) -> tuple[Mask, Mask]:
-    """Return the cells with codes that mean "meaningful", and with codes that mean "lost"."""
+def _coded_cells(series: nw.Series[Any], codes: dict[Any, str]) -> dict[str, Mask]:
+    """Return the cells with codes, by what the codes say."""
     if series.dtype.is_numeric() or is_date(series):
         held = microseconds(series) if is_date(series) else numbers(series)
         of_dates = is_date(series)
@@ -166,12 +196,14 @@ def _coded_cells(series: nw.Series[Any], codes: dict[Any, str]) -> tuple[Mask, M
             wanted = iso_microseconds(str(code)) if of_dates else _key(code)
             if isinstance(wanted, float):
                 found[why] |= held == wanted
-        return found["meaningful"], found["lost"]
+        return found
     cells = objects(series)
     meaning = matches(codes, cells)
     whys = [meaning.get(cell) for cell in cells] if meaning else []
-    is_why = {w: np.array([why == w for why in whys] or [False] * len(cells)) for w in REASONS}
-    return is_why["meaningful"].astype(bool), is_why["lost"].astype(bool)
+    return {
+        reason: np.array([why == reason for why in whys] or [False] * len(cells), dtype=bool)
+        for reason in REASONS
+    }
 
 
 def _without(
@@ -260,15 +292,19 @@ def unused_code_doubts(table: Table, reason_codes: Any) -> tuple[str, ...]:
 
 
 def _occurs(table: Table, position: int, codes: dict[Any, str]) -> bool:
-    return any(cells.any() for cells in _coded_cells(table.column(position), codes))
+    return any(cells.any() for cells in _coded_cells(table.column(position), codes).values())
+
+
+def columns_named_by_codes(table: Table, reason_codes: Any) -> list[int]:
+    """Return the positions of columns for which codes for "meaningful" are given."""
+    return [
+        table.require(label, "reason_codes")
+        for label, codes in (reason_codes or {}).items()
+        if isinstance(codes, Mapping) and "meaningful" in codes.values()
+    ]
 
 
 def columns_searched_by_codes(table: Table, reason_codes: Any, labels: Labels) -> list[int]:
     """Return the positions of columns with codes for "meaningful": given for them, or found."""
-    own = reason_codes or {}
-    named = [
-        table.require(label, "reason_codes")
-        for label, codes in own.items()
-        if isinstance(codes, Mapping) and "meaningful" in codes.values()
-    ]
+    named = columns_named_by_codes(table, reason_codes)
     return sorted({*named, *np.flatnonzero(labels.meaningful.any(axis=0)).tolist()})

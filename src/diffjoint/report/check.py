@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import isnan
 from typing import Any
 
-from diffjoint.results.verdict import FEWEST_CELLS, MOST_FALSE, MOST_WRONG
+from diffjoint.results.verdict import FEWEST_CELLS, MOST_FALSE, MOST_WRONG, NOT_SHOWN
 
 ACCURACY = "accuracy"
 
@@ -26,7 +26,7 @@ class ValueLine:
     is_better : bool
         Whether the imputed values are better than the mean or mode by more than chance explains.
     is_told : bool
-        Whether enough cells were hidden to tell.
+        Whether the hidden cells show whether they are better.
     is_filled : bool
         Whether any cell of the column was imputed.
     """
@@ -206,7 +206,7 @@ def _value(record: Mapping[str, Any], is_filled: bool) -> ValueLine:
         "" if isnan(usual) else words.format(usual),
         errors[0] / errors[1] if record["n_cells"] and errors[1] > 0 else None,
         record["is_better"],
-        record["n_cells"] >= FEWEST_CELLS,
+        record["verdict"] != NOT_SHOWN,
         is_filled,
     )
 

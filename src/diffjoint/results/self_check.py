@@ -18,10 +18,14 @@ from diffjoint.fitting.model import Model, ValueModel
 from diffjoint.metrics import N_CALIBRATION_BINS, calibration_error
 from diffjoint.results.verdict import (
     ALL,
+    BETTER,
     FAR_FACTORS,
-    FEWEST_CELLS,
+    FEWEST_HIDDEN_CELLS,
     LOSS_RATE,
     NEAR_FACTORS,
+    NO_BETTER,
+    NO_ERROR,
+    NOT_SHOWN,
     SEED,
     THRESHOLD,
     all_columns,
@@ -46,8 +50,14 @@ THRESHOLDS = (0.3, 0.4, 0.5, 0.6, 0.7)
 """Thresholds to try."""
 MOST_LOST = 0.95
 """Largest loss rate to try."""
+ENOUGH_HIDDEN, MOST_ROUNDS, ROWS_IN_ROUNDS = 40, 5, 2_000
+"""Cells of each column to hide, if there are so many; in tables of at most so many rows, cells are
+hidden in that many rounds, others in each."""
 ENOUGH_ERRORS, LEAST_GAIN = 2.0, 0.05
 """Gains needed to be better than the mean or mode: in standard errors, and as a share of its error.
+"""
+RULED_OUT = 0.2
+"""Gain, as a share of the error, that hidden cells must rule out to show that values are no better.
 """
 
 Folds = NDArray[np.int64]
@@ -79,8 +89,10 @@ class SelfCheck:
         - ``measure``: "accuracy", or "standardised_rmse" (errors in standard deviations)
         - ``score``, ``mean_or_mode``: that measure for the imputed values, and for the mean or the
           most frequent level
-        - ``is_better``: whether the imputed values are better than the mean or mode by more than
-          chance explains, and by at least a twentieth of its squared error or wrong levels
+        - ``verdict``: "better" than the mean or mode, by more than chance explains and by at least
+          a twentieth of its squared error or wrong levels; "no better", where a gain of a fifth is
+          ruled out; "no error", where neither is ever wrong; otherwise "not shown"
+        - ``is_better``: whether the verdict is "better"
         - ``n_missing``: missing cells of the column in the whole table
     missing : DataFrame
         Calibration of P(missing) on rows that it was not fitted on: ``column``, ``n_cells``,
@@ -194,8 +206,9 @@ def check_table(
     by_column = value_units(observation, model.space, model.settings)
     by_search = evidence_units(observation, model.settings)
     n_folds = n_folds_alone(len(rows), len(model.space.mm)) if model.space.mm else 0
-    progress.begin(model.space.n_columns * by_column + n_folds * by_search)
     is_new = bool((folds == NEW).mean() > 0.5)
+    _, n_rounds = hiding(observation.observed, model.space)
+    progress.begin(n_rounds * model.space.n_columns * by_column + n_folds * by_search)
     notes += (NEW_ROWS,) if is_new else ()
     values = _check_values(
         observation, model, is_new, rng, seed, ScaledProgress(progress, by_column)
@@ -267,6 +280,20 @@ def hidden_share(is_missing: Mask, space: JointSpace) -> float:
     return float(np.clip(lost.mean(), FEWEST_HIDDEN, MOST_HIDDEN))
 
 
+def hiding(observed: Mask, space: JointSpace) -> tuple[float, int]:
+    """Return the share of cells to hide in a round, and in how many rounds.
+
+    Where few rows are there, more are needed to say anything of each column.
+    """
+    there = observed[:, ~space.schema.checkboxes].sum(axis=0)
+    share, fewest = hidden_share(~observed, space), np.quantile(there, 0.25) if len(there) else 0
+    if len(observed) > ROWS_IN_ROUNDS or not fewest:
+        return share, 1
+    share = max(share, min(ENOUGH_HIDDEN / (MOST_ROUNDS * fewest), 1 / MOST_ROUNDS))
+    wanted = int(np.ceil(ENOUGH_HIDDEN / (share * fewest)))
+    return share, min(wanted, MOST_ROUNDS, int(1 / share))
+
+
 def _check_values(
     observation: Observation,
     model: ValueModel,
@@ -281,37 +308,52 @@ def _check_values(
     """
     space, truth = model.space, observation.values
     observed = observation.observed
-    hidden = observed & (rng.random(truth.shape) < hidden_share(~observed, space))
-    hidden &= (observed & ~hidden).any(axis=0)  # a column must keep something to fit on
-    hidden &= ~space.schema.checkboxes  # checkboxes are not imputed
-    left = replace(observation, values=np.where(hidden, np.nan, truth))
-    learnt = model.expectation
-    if isinstance(learnt, Wrapped) and not is_new:
-        learnt = learn_wrapped(learnt.imputer, left, space, seed, progress)
-    elif not is_new:
-        learnt = learn_values(left, space, model.settings.n_boosters, seed, progress)
-    filled, _ = learnt.predict(left)
+    share, n_rounds = hiding(observed, space)
+    ticket = rng.random(truth.shape)
+    is_hidden, filled, usual = np.zeros(truth.shape, dtype=bool), truth.copy(), truth.copy()
+    for k in range(n_rounds):
+        hidden = observed & (ticket >= k * share) & (ticket < (k + 1) * share)
+        hidden &= (observed & ~hidden).any(axis=0)  # a column must keep something to fit on
+        hidden &= ~space.schema.checkboxes  # checkboxes are not imputed
+        left = replace(observation, values=np.where(hidden, np.nan, truth))
+        learnt = model.expectation
+        if isinstance(learnt, Wrapped) and not is_new:
+            learnt = learn_wrapped(learnt.imputer, left, space, seed, progress)
+        elif not is_new:
+            learnt = learn_values(left, space, model.settings.n_boosters, seed, progress)
+        filled[hidden] = learnt.predict(left)[0][hidden]
+        usual[hidden] = np.broadcast_to(_usual(left.values, space), truth.shape)[hidden]
+        is_hidden |= hidden
     return _frame(
         [
-            _scored(column, truth[hidden[:, j], j], filled[hidden[:, j], j], left.values[:, j])
+            _scored(column, *(part[is_hidden[:, j], j] for part in (truth, filled, usual)))
             for j, column in enumerate(space.schema.modelled)
             if not column.is_checkbox
         ]
     )
 
 
-def _scored(column: Column, truth: Values, filled: Values, left: Values) -> dict[str, Any]:
+def _usual(left: Values, space: JointSpace) -> Values:
+    """Return the mean or the most frequent level of each column; NaN if no cell is there."""
+    usual = np.full(left.shape[1], np.nan)
+    for j, column in enumerate(space.schema.modelled):
+        known = left[~np.isnan(left[:, j]), j]
+        if len(known):
+            levels, counts = np.unique(known, return_counts=True)
+            usual[j] = levels[counts.argmax()] if column.is_categorical else known.mean()
+    return usual
+
+
+def _scored(column: Column, truth: Values, filled: Values, usual: Values) -> dict[str, Any]:
     """Score the imputed hidden cells of a column, and its mean or mode in their place."""
-    known = left[~np.isnan(left)]
-    known = known if len(known) else np.zeros(1)  # then no cell was hidden, and there is no score
     if column.is_categorical:
-        levels, counts = np.unique(known, return_counts=True)
-        wrong = [(guess != truth).astype(float) for guess in (filled, levels[counts.argmax()])]
+        wrong = [(guess != truth).astype(float) for guess in (filled, usual)]
         measure, scores = "accuracy", [1 - float(_mean(cells)) for cells in wrong]
     else:
-        wrong = [(guess - truth) ** 2 for guess in (filled, known.mean())]
+        wrong = [(guess - truth) ** 2 for guess in (filled, usual)]
         measure = "standardised_rmse"
         scores = [float(np.sqrt(_mean(cells))) / (column.scale or 1.0) for cells in wrong]
+    verdict = _verdict(*wrong)
     return {
         "column": column.name,
         "kind": str(column.kind),
@@ -319,7 +361,8 @@ def _scored(column: Column, truth: Values, filled: Values, left: Values) -> dict
         "measure": measure,
         "score": scores[0],
         "mean_or_mode": scores[1],
-        "is_better": _is_better(*wrong),
+        "verdict": verdict,
+        "is_better": verdict == BETTER,
     }
 
 
@@ -327,18 +370,17 @@ def _mean(cells: Values) -> float:
     return float(cells.mean()) if len(cells) else np.nan
 
 
-def _is_better(wrong: Values, usually_wrong: Values) -> bool:
-    """Return whether errors are smaller than those of the mean or mode, by enough to matter.
-
-    True if there is no error at all.
-    """
+def _verdict(wrong: Values, usually_wrong: Values) -> str:
+    """Say whether errors are smaller than those of the mean or mode, by enough to matter."""
     gain = usually_wrong - wrong
-    if len(gain) < FEWEST_CELLS:
-        return False
+    if len(gain) < FEWEST_HIDDEN_CELLS:
+        return NOT_SHOWN
     if not wrong.any():
-        return True
-    by_chance = ENOUGH_ERRORS * gain.std() / np.sqrt(len(gain))
-    return bool(gain.mean() > max(by_chance, LEAST_GAIN * usually_wrong.mean()))
+        return BETTER if usually_wrong.any() else NO_ERROR
+    by_chance, usual = ENOUGH_ERRORS * gain.std() / np.sqrt(len(gain)), usually_wrong.mean()
+    if gain.mean() > max(by_chance, LEAST_GAIN * usual):
+        return BETTER
+    return NO_BETTER if gain.mean() + by_chance < RULED_OUT * usual else NOT_SHOWN
 
 
 def _calibration(column: Column, is_missing: Mask, judged: Judged) -> dict[str, Any]:

@@ -10,6 +10,10 @@ ALL = "all"
 """Name of the line for all searched columns together."""
 FEWEST_CELLS = 10
 """Smallest number of cells of a column that allows a statement on its values or calls."""
+FEWEST_HIDDEN_CELLS = 20
+"""Smallest number of hidden cells of a column that allows a statement on its values."""
+BETTER, NO_BETTER, NO_ERROR, NOT_SHOWN = "better", "no better", "no error", "not shown"
+"""What hidden cells show of a column's values beside its mean or mode."""
 OFF = 0.03
 """Largest calibration error, beyond chance, at which P(missing) counts as calibrated."""
 STEADY = 0.05
@@ -87,12 +91,15 @@ def describe_values(values: pd.DataFrame) -> str:
     filled = values[values["n_missing"] > 0]
     if not len(filled):
         return "No cell is missing, so no value was filled in."
-    enough = filled[filled["n_cells"] >= FEWEST_CELLS]
-    too_few = filled.loc[filled["n_cells"] < FEWEST_CELLS, "column"].tolist()
+    is_enough = filled["n_cells"] >= FEWEST_HIDDEN_CELLS
+    enough, too_few = filled[is_enough], filled.loc[~is_enough, "column"].tolist()
     if not len(enough):
         return "Too few observed cells could be hidden to tell how good the filled-in values are."
-    worse = enough.loc[~enough["is_better"], "column"].tolist()
-    n_better = len(enough) - len(worse)
+    worse, alike, unsure = (
+        enough.loc[enough["verdict"] == verdict, "column"].tolist()
+        for verdict in (NO_BETTER, NO_ERROR, NOT_SHOWN)
+    )
+    n_better = int((enough["verdict"] == BETTER).sum())
     which = "columns" if len(filled) == len(values) else "columns with missing cells"
     words = (
         "Observed cells that were hidden and filled in again came out better than the mean or mode "
@@ -101,8 +108,14 @@ def describe_values(values: pd.DataFrame) -> str:
     if worse:
         whose = "its" if len(worse) == 1 else "their"
         words += f"; not in {_named(worse)}: do not trust {whose} values"
-    few = f" Too few cells could be hidden to tell in {_named(too_few)}." if too_few else ""
-    return f"{words}.{few}"
+    words += "."
+    if alike:
+        words += f" Neither they nor the mean or mode were ever wrong in {_named(alike)}."
+    if unsure:
+        words += f" No difference was shown in {_named(unsure)}."
+    if too_few:
+        words += f" Too few cells could be hidden to tell in {_named(too_few)}."
+    return words
 
 
 def describe_calibration(missing: pd.DataFrame) -> str:

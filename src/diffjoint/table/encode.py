@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from diffjoint.errors import InputError, option
+from diffjoint.errors import InputError, option, warn_user
 from diffjoint.table.frame import Table, missing_cells, objects
 from diffjoint.table.ranks import to_scores
 from diffjoint.table.schema import NOT_TICKED, TICKED, Column, Schema, column_numbers
@@ -23,8 +23,9 @@ def code_table(table: Table, schema: Schema, unseen: str) -> NDArray[np.float64]
 
     Parameters
     ----------
-    unseen : {"error", "missing", "keep"}
-        What to do about a level that the schema does not have: raise, or code it as NaN.
+    unseen : {"warn", "keep", "missing", "error"}
+        What to do about a level that the schema does not have: raise, or code it as NaN, with a
+        warning for "warn".
 
     Returns
     -------
@@ -92,16 +93,25 @@ def _level_codes(series: nw.Series[Any], column: Column, unseen: str) -> NDArray
     index = pd.Index(column.levels, dtype=object)
     codes: NDArray[np.float64] = index.get_indexer(pd.Index(cells, dtype=object)).astype(np.float64)
     strangers = observed & (codes < 0)
-    if strangers.any() and unseen == "error":
-        level = cells[int(np.flatnonzero(strangers)[0])]
-        raise InputError(
-            f"Column '{column.name}' holds {level!r}, a level not seen in fit "
-            f"({column.in_words()}). Fit on rows that have it, or set {option('unseen')} to "
-            "'missing' (such cells are imputed) or 'keep' (they are left as they are).",
-            parameter="unseen",
-        )
+    if strangers.any() and unseen in ("error", "warn"):
+        _tell_of_stranger(cells[int(np.flatnonzero(strangers)[0])], column, unseen)
     codes[codes < 0] = np.nan
     return codes
+
+
+def _tell_of_stranger(level: Any, column: Column, unseen: str) -> None:
+    """Raise, or warn, because of a level that fit has not seen."""
+    what = f"Column '{column.name}' holds {level!r}, a level not seen in fit ({column.in_words()})."
+    if unseen == "error":
+        raise InputError(
+            f"{what} Fit on rows that have it, or set {option('unseen')} to 'missing' (such cells "
+            "are imputed) or 'keep' (they are left as they are).",
+            parameter="unseen",
+        )
+    warn_user(
+        f"{what} Such cells are left as they are, and say nothing of others. {option('unseen')} "
+        "may be 'missing' (they are imputed), 'error', or 'keep' to have nothing said."
+    )
 
 
 def _unlike_fit(series: nw.Series[Any], column: Column) -> InputError:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from diffjoint._checks import check
 from diffjoint._choices import Checkboxes
+from diffjoint._numbers import is_comma_number
 from diffjoint.errors import InputError, option
 from diffjoint.table.frame import (
     DATE_STEPS,
@@ -428,10 +429,22 @@ def _nothing_observed(name: str) -> InputError:
     )
 
 
+def _has_decimal_commas(series: nw.Series[Any]) -> bool:
+    texts = [cell for cell in objects(series) if cell is not None]
+    return any("," in str(text) for text in texts) and all(
+        isinstance(text, str) and is_comma_number(text) for text in texts
+    )
+
+
 def _wrong_kind(series: nw.Series[Any], name: str, kind: Kind) -> InputError:
     written = ""
     if kind is Kind.DATETIME and series.dtype == nw.String:
         written = " Dates in text are read if all are written like 2024-03-31."
+    elif series.dtype in (nw.String, nw.Object) and _has_decimal_commas(series):
+        written = (
+            " Its text looks like numbers with a decimal comma: read the file with "
+            f"{option('decimal', ',')}."
+        )
     return InputError(
         f"{option('column_kinds')} says that '{name}' is {kind}; its dtype is "
         f"{series.dtype}.{written} Convert the column, or choose another kind.",

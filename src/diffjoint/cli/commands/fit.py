@@ -25,7 +25,7 @@ def fit(
     decisions: DecisionsIn = None,
     draws: DrawsOption = False,
     force: ForceOption = False,
-    unseen: Unseen = "error",
+    unseen: Unseen = "warn",
     seed: Seed = 0,
 ) -> None:
     """Learn a table, or a folder of files, and save the model, to complete tables later."""
@@ -44,6 +44,7 @@ def fit(
         file,
         decided(decisions, file),
         (searched, known, filled, method, running),
+        reading,
         unseen=unseen,
         random_state=seed,
         n_threads=running.threads,

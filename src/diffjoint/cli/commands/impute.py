@@ -55,6 +55,7 @@ def impute(
         file,
         cells,
         (searched, known, filled, method, running),
+        reading,
         in_blocks=in_blocks,
         random_state=seed,
         n_threads=threads,

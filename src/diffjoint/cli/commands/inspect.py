@@ -6,7 +6,7 @@ import typer
 
 from diffjoint.cli.options.files import In, Reading
 from diffjoint.cli.options.groups import by_groups
-from diffjoint.cli.options.learning import CheckboxesOption, Kinds
+from diffjoint.cli.options.learning import CheckboxesOption, Codes, Kinds
 from diffjoint.cli.options.panels import RUNNING
 from diffjoint.cli.options.running import Json, Quiet
 from diffjoint.cli.parsing import parse_kinds
@@ -23,6 +23,7 @@ EXAMPLES = (
 def inspect(
     source: In,
     *,
+    codes: Codes = None,
     kinds: Kinds = None,
     checkboxes: CheckboxesOption = "keep",
     as_json: Json = False,
@@ -42,4 +43,6 @@ def inspect(
     chosen = parse_kinds(kinds)
     from diffjoint.cli.run.inspecting import look_at
 
-    look_at(source, chosen, checkboxes, reading, rows=rows, as_json=as_json, quiet=quiet)
+    look_at(
+        source, codes or [], chosen, checkboxes, reading, rows=rows, as_json=as_json, quiet=quiet
+    )

@@ -89,8 +89,8 @@ SelfCheckOption = Annotated[
         "--self-check",
         metavar="",
         help="Say what to trust, here and in the report: how many calls would be wrong; hide cells "
-        "that are there and fill them again, and call cells under other assumptions. Takes no "
-        "longer than the fit.",
+        "that are there and fill them again, and call cells under other assumptions. Takes "
+        "about as long as the fit.",
         rich_help_panel=OUTPUT,
     ),
 ]
@@ -124,12 +124,24 @@ NaValues = Annotated[
 Encoding = Annotated[str, typer.Option(help="Encoding of text files.", rich_help_panel=READING)]
 
 
+Decimal = Annotated[
+    str | None,
+    typer.Option(
+        metavar=".|,",
+        help="What numbers in text files have before their decimals; if not given, a comma is told "
+        "from a point where cells are not separated by commas.",
+        rich_help_panel=READING,
+    ),
+]
+
+
 @dataclass(frozen=True)
 class Reading:
     """How a file is read."""
 
     na_values: NaValues = None
     encoding: Encoding = "utf-8"
+    decimal: Decimal = None
 
 
 @dataclass(frozen=True)

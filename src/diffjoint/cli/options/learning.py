@@ -63,8 +63,8 @@ Codes = Annotated[
     repeated(
         "--code",
         "[COLUMN:] CODE=REASON",
-        "What stands in a missing cell and why it is missing, meaningful or lost, such as "
-        "'income: refused=lost'; without a column, in all of them",
+        "What stands in a missing cell and why it is missing, meaningful or lost (missing: nobody "
+        "knows), such as 'income: refused=lost'; without a column, in all of them",
         KNOWLEDGE,
     ),
 ]

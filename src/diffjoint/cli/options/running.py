@@ -12,7 +12,8 @@ from diffjoint.settings import DEFAULT_MEMORY_LIMIT
 Unseen = Annotated[
     str,
     typer.Option(
-        help="Levels not seen in fit: error, missing (imputed) or keep (left as is).",
+        help="Levels not seen in fit: warn (left as is, and said), keep (left as is), missing "
+        "(imputed) or error.",
         rich_help_panel=READING,
     ),
 ]

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from diffjoint._atomic import check_writable
+from diffjoint.cli.console import keep_clear
 from diffjoint.cli.options.files import Outputs
 from diffjoint.errors import InputError
 from diffjoint.io.files import STANDARD_STREAM, check_ending, check_standard_output
@@ -38,6 +39,7 @@ def check_outputs(
     others: Named = {"--model-out": main.get("--model-out"), "--report": outputs.report}
     written = {option: path for option, path in {**tables, **others}.items() if path is not None}
     _check_distinct(written)
+    keep_clear(*map(str, written.values()))
     if STANDARD_STREAM in written.values():
         check_standard_output()
     named = _files(written)

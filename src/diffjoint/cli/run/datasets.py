@@ -74,6 +74,7 @@ def complete_dataset(
         "--review": outputs.review,
         "--report": outputs.report,
         "--self-check": outputs.self_check or None,
+        "--decimal": reading.decimal,
     }
     given = [option for option, value in single.items() if value is not None]
     if given:

@@ -4,7 +4,8 @@ from pathlib import Path
 from typing import Any
 
 from diffjoint._placing import tidy
-from diffjoint.cli.console import by_options, say
+from diffjoint.cli.console import by_options, say_warning
+from diffjoint.cli.options.files import Reading
 from diffjoint.cli.options.learning import Filled, Known, Method, Searched
 from diffjoint.cli.options.running import Running
 from diffjoint.cli.parsing import (
@@ -15,7 +16,7 @@ from diffjoint.cli.parsing import (
     rules_of,
 )
 from diffjoint.cli.run.by_file import parse_columns, parse_loss_rate, parse_mm_fill, with_codes_of
-from diffjoint.cli.run.showing import show_codes, show_evidence, show_schema
+from diffjoint.cli.run.showing import show_evidence, show_reading, show_schema
 from diffjoint.errors import InputError
 from diffjoint.imputer import SelectiveImputer, load
 from diffjoint.io.files import TableFile
@@ -30,6 +31,7 @@ def learn(
     file: TableFile,
     cells: dict[str, Any],
     groups: Groups,
+    reading: Reading,
     *,
     in_blocks: bool = False,
     **params: Any,
@@ -40,6 +42,8 @@ def learn(
     ----------
     cells : dict
         What is known of single cells.
+    reading : Reading
+        How the file was read.
     in_blocks : bool
         Whether the file will be completed in blocks, so that its table need not be held.
     **params
@@ -49,7 +53,7 @@ def learn(
     imputer = SelectiveImputer(**estimator_params(**_params(file, *groups), **params))
     understood = understand(imputer, file.table, **cells, opened=file.opened)
     show_schema(imputer, understood, quiet)
-    show_codes(file, quiet)
+    show_reading(file, reading, quiet)
     if in_blocks:
         del understood
         learn_only(imputer, file.take)
@@ -127,5 +131,5 @@ def check_signed(model: Path, key: bytes | None) -> None:
 
 def say_doubts(imputer: SelectiveImputer, quiet: bool) -> None:
     """Say again what the table of ``fit`` could not tell."""
-    for doubt in imputer.doubts_:
-        say(f"Doubt that fit had: {by_options(doubt)}", quiet)
+    for doubt in () if quiet else imputer.doubts_:
+        say_warning(f"Doubt that fit had: {by_options(doubt)}")

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from diffjoint._bundles import check_key
+from diffjoint._checks import check_choice
 from diffjoint._memory import check_room, rows_within
 from diffjoint._placing import tidy
 from diffjoint.cli.console import say
@@ -35,7 +36,10 @@ def read(
     """
     place = place_of(source)
     tidy(source if place is None else place.where)
-    return read_file(source, tokens_of(reading), reading.encoding, schema, reason_codes)
+    if reading.decimal is not None:
+        check_choice("--decimal", reading.decimal, (".", ","))
+    how = (reading.encoding, schema, reason_codes, reading.decimal)
+    return read_file(source, tokens_of(reading), *how)
 
 
 def tokens_of(reading: Reading) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from diffjoint._atomic import staged_outputs
-from diffjoint.cli.console import say
+from diffjoint.cli.console import keep_clear, say
 from diffjoint.cli.options.files import Reading
 from diffjoint.cli.options.learning import Known
 from diffjoint.cli.parsing import parse_codes, parse_kinds, rules_of
@@ -22,7 +22,7 @@ from diffjoint.cli.run.reading import read
 from diffjoint.cli.start import RUN_FAILED
 from diffjoint.errors import InputError
 from diffjoint.inspection.rules import check_rules, find_rules
-from diffjoint.io.files import TableFile, write_file
+from diffjoint.io.files import STANDARD_STREAM, TableFile, write_file
 from diffjoint.io.formulas import guarded
 from diffjoint.io.places import check_place, place_of
 from diffjoint.io.rule_files import write_rules, write_text
@@ -78,6 +78,7 @@ def check_table(
     place = None if out is None else place_of(out)
     if place is not None:
         check_place(place, force=False)
+    keep_clear("-" if as_json else out)
     file = read(source, reading, reason_codes=parse_codes(known.codes))
     broken = check_rules(file.table, rules, **_about(file, known))
     listed = pd.DataFrame(
@@ -87,7 +88,7 @@ def check_table(
         write_file(out, guarded(listed))
     if as_json:
         typer.echo(json.dumps(listed.to_dict("records"), indent=2))
-    else:
+    elif out != STANDARD_STREAM:
         _show_broken(listed)
     cells = "1 cell breaks its rule." if len(listed) == 1 else f"{len(listed):,} cells break rules."
     say(cells if len(listed) else "No cell breaks its rule.", quiet)

@@ -5,10 +5,12 @@ from collections.abc import Mapping
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from diffjoint.cli.console import by_options, console, say
-from diffjoint.fitting.auto_columns import AUTO, found_in_words
+from diffjoint.cli.console import by_options, say, summaries
+from diffjoint.cli.options.files import Reading
+from diffjoint.fitting.auto_columns import AUTO, MOST_NAMED, found_in_words
 from diffjoint.fitting.prepare import Understood
 from diffjoint.imputer import SelectiveImputer
+from diffjoint.inspection.view import left_out, most_missing
 from diffjoint.io.files import TableFile
 from diffjoint.io.places import shown
 from diffjoint.knowledge.reason_codes import columns_searched_by_codes
@@ -29,20 +31,61 @@ def show_schema(imputer: SelectiveImputer, understood: Understood, quiet: bool) 
         *(table.names[i] for i in by_code if not schema.columns[i].is_checkbox),
     }
     shown = RichTable("column", "kind", "values", "missing", "searched", box=None, pad_edge=False)
-    for i, (name, kind, values) in enumerate(schema.rows()):
-        missing = f"{table.missing(i).mean():.0%}"
-        shown.add_row(Text(name), kind, Text(values), missing, "yes" if name in searched else "")
-    console.print(shown)
+    rows = schema.rows()
+    missing = [float(table.missing(i).mean()) for i in range(len(rows))]
+    chosen = most_missing(missing)
+    for i in chosen:
+        name, kind, values = rows[i]
+        is_searched = "yes" if name in searched else ""
+        shown.add_row(Text(name), kind, Text(values), f"{missing[i]:.0%}", is_searched)
+    summaries().print(shown)
+    if len(chosen) < len(rows):
+        say(f"{left_out([kind for _, kind, _ in rows], len(chosen))}.", quiet)
 
 
-def show_codes(file: TableFile, quiet: bool) -> None:
-    """Show what a statistical file's codes for missing cells were taken for."""
+def show_reading(file: TableFile, reading: Reading, quiet: bool) -> None:
+    """Show how a file was read, where that is not plain from the file."""
+    for line in reading_in_words(file, reading):
+        say(line, quiet)
+
+
+def reading_in_words(file: TableFile, reading: Reading) -> list[str]:
+    """Say how names, numbers and codes of a file were read, in lines."""
+    return [*names_in_words(file), *decimals_in_words(file, reading), *codes_in_words(file)]
+
+
+def names_in_words(file: TableFile) -> list[str]:
+    """Say in a line how columns of the same name are told apart, if there are any."""
+    pairs = file.renamed
+    if not pairs:
+        return []
+    more = f" and {len(pairs) - MOST_NAMED} more" if len(pairs) > MOST_NAMED else ""
+    listed = ", ".join(list(pairs)[:MOST_NAMED]) + more
+    return [f"Columns that share a name are told apart here: {listed}. They keep it in the output."]
+
+
+def decimals_in_words(file: TableFile, reading: Reading) -> list[str]:
+    """Say in a line which columns turned out to have a decimal comma, if any did."""
+    names = () if file.text is None else file.text.with_commas
+    if not names or reading.decimal is not None:
+        return []
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    listed = ", ".join(names[:MOST_NAMED]) + more
+    return [f"Numbers with a decimal comma: {listed}. --decimal . reads them as text."]
+
+
+def codes_in_words(file: TableFile) -> list[str]:
+    """Say what a statistical file's codes for missing cells were taken for, in lines."""
+    lines = []
     told = [f"{n}: {c}={why}" for n, own in file.reason_codes.items() for c, why in own.items()]
     if told:
-        say(f"By their labels: {', '.join(told)}. --code says otherwise.", quiet)
+        lines.append(f"By their labels: {', '.join(told)}. --code says otherwise.")
     silent = [f"{n} ({', '.join(map(str, own))})" for n, own in file.without_reason.items()]
     if silent:
-        say(f"Codes read as missing, without reason: {', '.join(silent)}. --code gives one.", quiet)
+        lines.append(
+            f"Codes read as missing, without reason: {', '.join(silent)}. --code gives one."
+        )
+    return lines
 
 
 def show_evidence(imputer: SelectiveImputer, quiet: bool) -> None:

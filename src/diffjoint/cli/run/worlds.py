@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from diffjoint.cli.console import say
+from diffjoint.cli.console import say, say_warning
 from diffjoint.cli.options.files import Reading
 from diffjoint.cli.options.simulating import Drawn
 from diffjoint.errors import InputError
@@ -60,7 +60,7 @@ def score_completed(
     world = read_world(folder)
     world = world if split == "all" else getattr(world, split)
     tokens = None if reading.na_values is None else reading.na_values.split(",")
-    table = read_completed(world, completed, tokens, reading.encoding)
+    table = read_completed(world, completed, tokens, reading.encoding, reading.decimal)
     changed = observed_changed(world, table)
     calls = table.isna() if mask is None else read_calls(world, mask)
     table = table.mask(calls)
@@ -74,7 +74,7 @@ def score_completed(
     }
     if changed.any():
         listed = ", ".join(f"{name} ({n:,})" for name, n in changed[changed > 0].items())
-        say(f"Observed cells that are not as they were: {listed}.", quiet=False)
+        say_warning(f"Observed cells that are not as they were: {listed}.")
     if as_json:
         scores = {"world": world.name, "meaningful": by_column.to_dict("index"), **measures}
         typer.echo(json.dumps(_without_nan(scores), indent=2))

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from diffjoint._atomic import when_in_place
-from diffjoint.cli.console import by_options, say
+from diffjoint.cli.console import by_options, say, say_warning
 from diffjoint.cli.options.files import Outputs
 from diffjoint.cli.options.running import Saving
 from diffjoint.cli.run.reading import key_in
@@ -65,7 +65,8 @@ def check_itself(
     alarm = by_options(check.alarm)
     warning = f"Warning: {alarm}" if alarm else ""
     say(f"{warning}{by_options(check).removeprefix(alarm)}", quiet)
-    say(warning, not quiet or not warning)  # a report that nobody has opened warns of nothing
+    if quiet and warning:  # a report that nobody has opened warns of nothing
+        say_warning(warning)
     return check
 
 
