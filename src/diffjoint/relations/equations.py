@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,7 @@ ALIKE = 0.99999
 LEAST_VARIATION = 0.05
 """Standard deviation of the log of a factor, at least."""
 MOST_DECIMALS = 6
+Numbers = NDArray[np.floating[Any]]
 
 
 @dataclass(frozen=True)
@@ -68,8 +70,8 @@ class Equation:
         rest = [other for other in others if other != column]
         if self.is_product:
             divisor = self.weights[0] * cells[:, rest[0]]
-            found = np.full(len(cells), np.nan)
-            return np.divide(cells[:, of], divisor, out=found, where=np.abs(divisor) > 0)
+            found: Values = cells[:, of] / np.where(np.abs(divisor) > 0, divisor, np.nan)
+            return found
         left = cells[:, of] - self.constant
         for other, weight in zip(others, self.weights, strict=True):
             if other != column:
@@ -251,7 +253,7 @@ def _longer_sums(values: Values, numbers: Sequence[int]) -> Iterable[Equation]:
                 break
 
 
-def _with_whole_weights(of: int, others: list[int], weights: Values) -> Equation | None:
+def _with_whole_weights(of: int, others: list[int], weights: Numbers) -> Equation | None:
     """Return the equation if each weight is 1, -1 or, for columns that do not belong, 0."""
     whole = np.round(weights)
     if (np.abs(weights - whole) > WHOLE).any() or (np.abs(whole) > 1).any():
