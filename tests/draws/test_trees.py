@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from diffjoint import SelectiveImputer, pool
+from diffjoint import SelectiveImputer, load, pool
 
 
 @pytest.fixture(scope="module")
@@ -57,6 +57,22 @@ def test_observed_cells_come_back_and_rows_keep_their_draws(drawn, fitted, obser
 def test_more_draws_leave_the_first_as_they_were(drawn, fitted, observed):
     for one, other in zip(fitted.sample(observed, 7), drawn, strict=False):
         pd.testing.assert_frame_equal(one, other)
+
+
+def test_a_saved_model_draws_as_before_and_keeps_to_the_same_relations(
+    drawn, fitted, observed, tmp_path
+):
+    fitted.save(tmp_path / "model", draws=True)
+    for one, other in zip(load(tmp_path / "model").sample(observed, 5), drawn, strict=True):
+        pd.testing.assert_frame_equal(one, other)
+
+
+def test_parts_of_a_sum_that_are_lost_together_vary_between_draws(drawn, observed):
+    """Each would otherwise follow from what the other was drawn as before."""
+    both = observed["a"].isna() & observed["sum"].isna() & observed["b"].notna()
+    spread = np.std([table.loc[both, "sum"] for table in drawn], axis=0)
+    assert both.sum() >= 5
+    assert (spread > 0.1).all()
 
 
 @pytest.mark.slow

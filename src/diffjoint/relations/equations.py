@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from diffjoint._types import Places, Values
 
-MOST_NUMBERS, MOST_ROWS, SCREENED_ROWS = 80, 5_000, 200
-"""Columns and rows to search in at most, and rows that candidates are compared in first."""
+MOST_NUMBERS, MOST_ROWS, MOST_ROWS_OF_SUMS, SCREENED_ROWS = 80, 5_000, 1_000, 200
+"""Columns and rows to search in at most, rows to search long sums in, and rows that candidates are
+compared in first."""
 HOLDS, FEWEST = 0.97, 20
 """Share of the rows in which an equation holds, and rows in which it says something, at least."""
 MOST_ADDENDS = 6
@@ -230,7 +231,7 @@ def _factor(values: Values, of: int, a: int, b: int) -> float:
 
 def _longer_sums(values: Values, numbers: Sequence[int]) -> Iterable[Equation]:
     """Find sums of three and more: addends are added that go best with what is left."""
-    cells = values[:, numbers]
+    cells = values[:MOST_ROWS_OF_SUMS, numbers]
     for place, of in enumerate(numbers):
         chosen: list[int] = []
         left = cells[:, place].copy()
