@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from diffjoint._checks import check, check_draws
+from diffjoint._checks import check, check_count, check_draws
 from diffjoint._choices import DrawsName
 from diffjoint._progress import Progress
 from diffjoint.errors import InputError, in_python, option, warn_user
@@ -24,6 +24,7 @@ from diffjoint.fitting.prepare import (
 from diffjoint.fitting.running import running
 from diffjoint.report import Report, summarize
 from diffjoint.report.collect import collect_findings
+from diffjoint.report.head import HEAD_ROWS
 from diffjoint.results.complete import check_output
 from diffjoint.results.explain import (
     REVIEW_BAND,
@@ -41,9 +42,8 @@ from diffjoint.results.imputation import (
     make_imputation,
 )
 from diffjoint.results.self_check import SelfCheck, check_table
-from diffjoint.settings import Settings
+from diffjoint.settings import Diffusion, Settings
 from diffjoint.skip_rules.find import FoundRule
-from diffjoint.state import JointState
 from diffjoint.table import Schema, open_table
 
 
@@ -126,13 +126,14 @@ class InferenceMixin:
             text), ``reason``, and ``decision``: empty, to be filled in with "meaningful" or "lost"
             for :func:`diffjoint.read_decisions`.
         """
-        if self._options.review_band is None:
+        options = self._options
+        if options.review_band is None:
             raise InputError(
                 f"{option('review_band')} is None, so that no cell is to be reviewed. Set it, "
                 f"such as set_params(review_band={REVIEW_BAND}).",
                 parameter="review_band",
             )
-        coded, options = self._open(Given(X, known_meaningful, known_lost), result), self._options
+        coded = self._open(Given(X, known_meaningful, known_lost), result)
         inferred = inferred_of(coded, result, self._fitted, options)
         if result is None:
             result = make_imputation(coded, inferred, self._fitted, options)
@@ -148,6 +149,8 @@ class InferenceMixin:
         *,
         title: str = "Imputation report",
         self_check: bool | SelfCheck = False,
+        n_draws: int | None = None,
+        n_rows: int = HEAD_ROWS,
         known_meaningful: Any = None,
         known_lost: Any = None,
     ) -> Report:
@@ -164,6 +167,12 @@ class InferenceMixin:
         self_check : bool or SelfCheck
             True: the page also says what to trust, by :meth:`self_check`, which takes no longer
             than fitting. One that is at hand is shown as it is.
+        n_draws : int, optional
+            How many draws of the filled-in cells to lay over the observed values. They are learnt
+            from some rows of the table of ``fit``, which takes as long as fitting at most. If not
+            given: 5, unless the table is wide or nothing can be drawn.
+        n_rows : int
+            How many rows of the table to show; 0 for none.
         known_meaningful, known_lost : as in ``fit``, of this table
 
         Returns
@@ -181,27 +190,30 @@ class InferenceMixin:
         Report('Imputation report': 0 cells kept as NA, 2 imputed, 0 to review; save it with \
 .save('report.html'))
         """
-        coded = self._open(Given(X, known_meaningful, known_lost), result)
-        inferred = inferred_of(coded, result, self._fitted, self._options)
+        check_count("n_rows", n_rows)
+        check_count("n_draws", 0 if n_draws is None else n_draws)
+        coded, options = self._open(Given(X, known_meaningful, known_lost), result), self._options
+        inferred = inferred_of(coded, result, self._fitted, options)
         check = self._check(coded, 0) if self_check is True else self_check or None
         findings = collect_findings(
             coded,
-            self._fitted.model,
+            self._fitted,
             inferred,
-            self._options,
+            options,
             doubts=tuple(
                 map(in_python, (*self.doubts_, *coded.known.doubts, *not_judged(self.mm_evidence_)))
             ),
             history=self.history_,
             settings={
-                "detector": self._options.detector,
+                "detector": options.detector,
                 **asdict(self.settings_),
                 **self._changed(),
             },
             check=check,
             rules=self.rules_,
+            n_draws=n_draws,
         )
-        return Report(summarize(findings, title))
+        return Report(summarize(findings, title, n_rows))
 
     def explain(
         self,
@@ -245,10 +257,10 @@ class InferenceMixin:
         >>> why.call, why.pushes[0].column, why.pushes[0].value
         ('meaningful', 'married', 'no')
         """
-        coded = self._open(Given(X, known_meaningful, known_lost))
+        coded, options = self._open(Given(X, known_meaningful, known_lost)), self._options
         model = self._fitted.model
-        belief = require_belief(model, self._options.detector)
-        inferred = self._fitted.infer(coded, self._options)
+        belief = require_belief(model, options.detector)
+        inferred = self._fitted.infer(coded, options)
         called = coded.known.settle(inferred.state).meaningful
         explainer = make_explainer(coded, model, belief, called)
         if cell is None:
@@ -302,6 +314,7 @@ class InferenceMixin:
         >>> check.values.columns.tolist()[:5]
         ['column', 'kind', 'n_cells', 'measure', 'score']
         """
+        check("random_state", random_state)
         return self._check(self._open(Given(X, known_meaningful, known_lost), result), random_state)
 
     @property
@@ -362,12 +375,18 @@ class InferenceMixin:
             model = self._fitted.model
             observation = coded.observe(model.space, model.seed)
             states = model.states(observation, n_draws, options.memory_bytes, progress, by)
-            return [self._complete(coded, coded.known.settle(state)) for state in states]
+            settled = (coded.known.settle(state) for state in states)
+            return [complete_table(coded, model.space, state, options) for state in settled]
 
     @property
     def _options(self) -> Options:
         """The parameters, checked."""
         return read_options(self.get_params(deep=False))
+
+    @property
+    def _is_by_row(self) -> bool:
+        """Whether values and calls are told of each row by itself, without draws."""
+        return self.settings_.is_amortised
 
     def _open(self, given: Given, result: Any = None) -> CodedTable:
         """Return a table coded: that of ``result``, if this is the same, or that of ``fit``."""
@@ -397,11 +416,10 @@ class InferenceMixin:
         check_output(space, options.mm_output, options.mm_label)
         return prepare(table, given, space, options, self.rules_)
 
-    def _complete(self, coded: CodedTable, state: JointState | None = None) -> Any:
-        """Return a table completed, with what is expected or with a drawn state."""
+    def _complete(self, coded: CodedTable) -> Any:
+        """Return a table completed with what is expected."""
         options = self._options
-        if state is None:
-            state = coded.known.settle(self._fitted.infer(coded, options).state)
+        state = coded.known.settle(self._fitted.infer(coded, options).state)
         return complete_table(coded, self._fitted.model.space, state, options)
 
     def _check(
@@ -424,8 +442,8 @@ class InferenceMixin:
     def _changed(self) -> dict[str, Any]:
         """Return the parameters that are not as usual, those of the diffusion model beside them."""
         given, usual = (
-            {**one.get_params(deep=False), **one._options.diffusion.get_params()}
-            for one in (self, type(self)())
+            {**params, **(params["diffusion"] or Diffusion()).get_params()}
+            for params in (self.get_params(deep=False), type(self)().get_params(deep=False))
         )
         del given["diffusion"]
         return {name: value for name, value in given.items() if repr(value) != repr(usual[name])}

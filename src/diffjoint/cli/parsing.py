@@ -1,10 +1,11 @@
 """What the texts of options mean. Nothing is loaded to find that out."""
 
 import re
-from collections.abc import Callable
 from typing import Any
 
 from diffjoint._checks import check_choice
+from diffjoint._extras import need_torch
+from diffjoint._numbers import number_of
 from diffjoint.cli.options.learning import Known, Method
 from diffjoint.errors import InputError
 from diffjoint.io.rule_files import join_rules, read_rule_file
@@ -18,14 +19,14 @@ from diffjoint.settings import (
 
 def parse_rate(text: str) -> float:
     """Read a loss rate."""
-    try:
-        return float(text)
-    except ValueError as error:
+    rate = number_of(text.strip())
+    if rate is None:
         raise InputError(
             f"--loss-rate takes a rate such as 0.1, or a column and its rate such as income=0.1; "
             f"got {text!r}.",
             parameter="loss_rate",
-        ) from error
+        )
+    return rate
 
 
 def parse_rules(rules: list[str] | None) -> dict[str, str] | None:
@@ -108,13 +109,8 @@ def parse_value(text: str) -> Any:
     words: dict[str, bool] = {"true": True, "false": False}
     if text.lower() in words:
         return words[text.lower()]
-    readers: tuple[Callable[[str], Any], ...] = (int, float)
-    for reader in readers:
-        try:
-            return reader(text)
-        except ValueError:
-            continue
-    return text
+    number = number_of(text.strip())
+    return text if number is None else number
 
 
 def split_pair(option: str, text: str) -> tuple[str, str]:
@@ -136,10 +132,16 @@ def parse_settings(method: Method) -> dict[str, Any]:
 
 
 def check_method(method: Method) -> None:
-    """Raise, before anything is read, if a preset, detector or setting does not exist."""
+    """Raise, before anything is read, if a preset, detector or setting does not exist.
+
+    So it does for one that needs torch where there is none.
+    """
     check_choice("preset", method.preset, tuple(PRESETS))
     check_choice("detector", method.detector, DETECTOR_NAMES)
     parse_settings(method)
+    if not needs_no_draws(method):
+        asks = "--detector paper, --preset paper, --set sampler=inpaint"
+        need_torch(f"Drawing by the diffusion model ({asks})")
 
 
 def needs_no_draws(method: Method) -> bool:
