@@ -44,7 +44,8 @@ class Column:
         """Return what other columns regress on: the number, or an indicator of each level."""
         if not self.levels:
             return cells[:, None]
-        return np.eye(len(self.levels))[cells.astype(int)][:, 1:]
+        indicators: Numbers = np.eye(len(self.levels))[cells.astype(int)][:, 1:]
+        return indicators
 
 
 def chain(observed: pd.DataFrame, n_draws: int, seed: int) -> list[pd.DataFrame]:
@@ -160,7 +161,8 @@ def _draw_two_levels(
     values, vectors = np.linalg.eigh(np.linalg.pinv(curve, hermitian=True))
     root = vectors * np.sqrt(np.maximum(values, 0.0))
     drawn = found + root @ rng.normal(size=len(found))
-    return (rng.random(len(asked)) < expit(asked @ drawn)).astype(float)
+    is_second: NDArray[np.bool_] = rng.random(len(asked)) < expit(asked @ drawn)
+    return is_second.astype(float)
 
 
 def _augment(known: Numbers, cells: Numbers) -> tuple[Numbers, Numbers, Numbers]:

@@ -159,19 +159,19 @@ WAYS: dict[str, Callable[[World, int], Drawn]] = {
 
 def numbers_of(world: World) -> list[str]:
     """Return the columns of numbers."""
-    return [name for name in world.truth if world.column_kinds[name] in ("continuous", "integer")]
+    return [name for name, kind in world.column_kinds.items() if kind in ("continuous", "integer")]
 
 
 def levels_of(world: World) -> list[str]:
     """Return the columns of levels."""
-    return [name for name in world.truth if name not in numbers_of(world)]
+    return [name for name in world.column_kinds if name not in numbers_of(world)]
 
 
-def score_numbers(draws: Numbers, truth: Numbers, scale: float, seed: int) -> dict[str, float]:
+def score_numbers(draws: Numbers, truth: Numbers, scale: float) -> dict[str, float]:
     """Score draws of a column of numbers on its lost cells.
 
     A true value among its draws has a rank; the share of ranks in the middle is what intervals
-    hold. Values that are equal to some draws have a rank among these at random.
+    hold. A value that is equal to some draws has each of the ranks among these in part.
 
     Parameters
     ----------
@@ -183,15 +183,19 @@ def score_numbers(draws: Numbers, truth: Numbers, scale: float, seed: int) -> di
     kept = ~np.isnan(draws).any(axis=0)
     draws, truth, n_draws = draws[:, kept], truth[kept], len(draws)
     below, ties = (draws < truth).sum(axis=0), (draws == truth).sum(axis=0)
-    at_random = np.random.default_rng(seed).random(len(truth))
-    middle = np.abs((below + at_random * (ties + 1)) / (n_draws + 1) - 0.5)
+    first, last = below / (n_draws + 1), (below + ties + 1) / (n_draws + 1)
+
+    def inside(share: float) -> float:
+        part = np.minimum(last, 0.5 + share / 2) - np.maximum(first, 0.5 - share / 2)
+        return 100 * float((np.maximum(part, 0.0) / (last - first)).mean())
+
     low, high = np.quantile(draws, [0.1, 0.9], axis=0, method="weibull")
     order = 2 * np.arange(1, n_draws + 1) - n_draws - 1
     apart = (order @ np.sort(draws, axis=0)) / n_draws**2
     crps = np.abs(draws - truth).mean(axis=0) - apart
     return {
-        "inside_50": 100 * float((middle < 0.25).mean()),
-        "inside_80": 100 * float((middle < 0.4).mean()),
+        "inside_50": inside(0.5),
+        "inside_80": inside(0.8),
         "width_80": float((high - low).mean()) / scale,
         "crps": float(crps.mean()) / scale,
         "rmse": float(np.sqrt(((draws.mean(axis=0) - truth) ** 2).mean())) / scale,
@@ -256,12 +260,12 @@ def measure(
         drawn = WAYS[way](world, n_draws)
     by_column: dict[str, dict[str, float]] = {WHOLE_TABLE: {"seconds": time.process_time() - start}}
     judged = world.lost & world.truth.notna()
-    for name in world.truth:
+    for name in world.column_kinds:
         at, truth = judged[name].to_numpy(), world.truth[name]
         if name in numbers_of(world):
             cells = np.stack([one[name].to_numpy(float, na_value=np.nan)[at] for one in drawn])
             scale = float(truth.astype(float).std())
-            scores = score_numbers(cells, truth.to_numpy(float, na_value=np.nan)[at], scale, seed)
+            scores = score_numbers(cells, truth.to_numpy(float, na_value=np.nan)[at], scale)
         else:
             texts = [one[name].astype(object).where(one[name].notna(), NO_VALUE) for one in drawn]
             cells = np.stack([text.astype(str).to_numpy()[at] for text in texts])
@@ -342,10 +346,11 @@ def markdown_of_likeliest(results: pd.DataFrame) -> str:
         "| table | column | measure | filled in | draws' likeliest |\n"
         "| --- | --- | --- | --- | --- |\n"
     ]
-    for (table, column, score), line in means.iterrows():
+    for line in means.reset_index().to_dict("records"):
+        score = line["score"]
         digits, name = (1, "% right") if score == "right" else (3, "RMSE, in standard deviations")
         rows.append(
-            f"| {table} | {column} | {name} | {line['filled in']:.{digits}f} | "
+            f"| {line['table']} | {line['column']} | {name} | {line['filled in']:.{digits}f} | "
             f"{line['trees']:.{digits}f} |\n"
         )
     return "".join(rows)

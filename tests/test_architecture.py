@@ -15,7 +15,7 @@ FLOORS = [
     {"settings", "_memory", "_atomic", "_progress", "trees"},
     {"table", "simulate", "_bundles"},
     {"state", "metrics"},
-    {"knowledge", "evidence"},
+    {"knowledge", "evidence", "relations"},
     {"io", "_effort", "skip_rules"},
     {"detectors", "values"},
     {"diffusion", "draws"},

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from diffjoint.draws import linear
 from diffjoint.draws.choose import choose_plan
 from diffjoint.draws.column import ColumnPlan, Rows, fit_column
 from diffjoint.draws.design import lay_out_columns
@@ -57,6 +58,40 @@ def test_classes_in_an_order_are_told_by_one_number():
     classes = np.digitize(x[:, 0] + 0.1 * rng.normal(size=N), [-0.5, 0.5])
     found = fit_classes(x, classes, 3, np.ones(N), 1.0)
     assert (predict_linear(x, found).argmax(axis=1) == classes).mean() > 0.9
+
+
+def test_a_small_part_of_a_sum_is_told_from_the_sum_and_a_large_part():
+    rng = np.random.default_rng(0)
+    large, small = 30 * rng.normal(size=N), rng.integers(0, 2, N)
+    x = np.column_stack([large + 5 * small + rng.normal(size=N), large])
+    found = fit_classes(x, small, 2, np.ones(N), 0.01)
+    assert (predict_linear(x, found).argmax(axis=1) == small).mean() > 0.98
+
+
+def test_steps_of_either_kind_end_at_the_same_coefficients(monkeypatch):
+    rng = np.random.default_rng(0)
+    x, weights = rng.normal(size=(N, 4)), rng.integers(0, 3, N).astype(float)
+    classes = (x[:, :3] + rng.gumbel(size=(N, 3))).argmax(axis=1)
+    by_newton = fit_classes(x, classes, 3, weights, 1.0)
+    monkeypatch.setattr(linear, "MOST_BY_NEWTON", 0)
+    by_slopes = fit_classes(x, classes, 3, weights, 1.0)
+    np.testing.assert_allclose(
+        *(
+            predict_linear(x, found) - predict_linear(x, found)[:, :1]
+            for found in (by_newton, by_slopes)
+        ),
+        atol=0.05,
+    )
+
+
+def test_products_that_say_nothing_are_left_out():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(800, 5))
+    y = x[:, 0] + 0.5 * x[:, 1] * x[:, 2] + rng.normal(size=800)
+    none = np.zeros(5, dtype=np.int64)
+    plan = choose_plan(Rows(x, x), y, number("y"), np.arange(5), np.arange(5), none)
+    assert [1, 2] in plan.pairs.tolist()
+    assert len(plan.pairs) <= 3
 
 
 def test_draws_spread_as_the_donors_near_them_do():

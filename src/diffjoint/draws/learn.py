@@ -15,14 +15,16 @@ from threadpoolctl import threadpool_limits
 
 from diffjoint._progress import Progress
 from diffjoint._types import Mask, Places, Values
-from diffjoint.draws.chain import Completion, Uniform, uniform_of
+from diffjoint.draws.chain import Completion, Kept, Uniform, find_apart, uniform_of
 from diffjoint.draws.choose import choose_plan, plain_plan
 from diffjoint.draws.column import ColumnModel, ColumnPlan, fit_column
 from diffjoint.draws.design import Layout, lay_out_columns
-from diffjoint.draws.never import NeverTogether, find_never_together
+from diffjoint.draws.never import find_never_together
 from diffjoint.draws.start import start_in_turn
 from diffjoint.draws.weigh import plan_weighing
+from diffjoint.relations import Relations, find_relations
 from diffjoint.state import JointSpace, Masks, Observation, keyed_uniform, one_mask
+from diffjoint.table import Kind
 from diffjoint.trees import open_screen, side_by_side
 from diffjoint.values.boosted import Expectation
 
@@ -37,6 +39,8 @@ BOOTSTRAPS, FIRST = 500_000_000, 499_999_999
 """Streams of random numbers for bootstraps, and for what is drawn before plans are chosen."""
 BLAS = {"user_api": "blas"}
 """The threads of matrix products: one alone adds up in one order."""
+NUMBERS = (Kind.CONTINUOUS, Kind.INTEGER)
+"""Kinds of columns that can be in equations."""
 MasksOf = Callable[[Observation, range], Masks | None]
 """Returns the masks to draw values under, for some draws of some rows; None: as it is known."""
 
@@ -49,15 +53,18 @@ class Plans:
     ----------
     layout : Layout
     columns : tuple of ColumnPlan
-    order : int array
-        The columns in the order in which they are drawn: those with the fewest missing cells first.
-    never : NeverTogether
+        After those of all columns, those of columns apart from others: see :class:`Kept`.
+    kept : Kept
     """
 
     layout: Layout
     columns: tuple[ColumnPlan, ...]
-    order: Places
-    never: NeverTogether
+    kept: Kept
+
+    def of(self, column: int) -> list[int]:
+        """Return the places of a column's plans: its own, and those apart from others."""
+        n_columns = len(self.layout.columns)
+        return [column, *(n_columns + np.flatnonzero(self.kept.apart[:, 0] == column)).tolist()]
 
 
 ModelSet = tuple[ColumnModel, ...]
@@ -108,6 +115,12 @@ class Lesson:
             self.expectation, observation.values, self.mask(0), self.order, uniform(0)
         )
 
+    def relations(self) -> Relations:
+        """Return what relates columns in all observed rows."""
+        columns = self.space.schema.modelled
+        numbers = [j for j, column in enumerate(columns) if column.kind in NUMBERS]
+        return find_relations(self.observation.values, self.n_levels, numbers)
+
     @property
     def order(self) -> Places:
         """The columns, those with the fewest missing cells first."""
@@ -130,7 +143,8 @@ def learn_plans(lesson: Lesson, start: Values) -> Plans:
             for j, inputs in enumerate(inputs_of)
         )
         never = find_never_together(values, mask & missing, plain, lesson.n_levels)
-        first = Plans(layout, plain, lesson.order, never)
+        kept = Kept(lesson.order, never, lesson.relations(), np.empty((0, 2), dtype=np.int64))
+        first = Plans(layout, plain, kept)
         uniform = uniform_of(observation.keys, FIRST - 1, n_columns)
         counts = np.ones(len(values))
         _draw_and_learn(lesson, first, completion, counts, uniform, PLAIN_ROUNDS)
@@ -151,7 +165,9 @@ def learn_plans(lesson: Lesson, start: Values) -> Plans:
 
         plans = tuple(side_by_side(choose_from_all, range(n_columns), len(values)))
         plans = plan_weighing(plans, layout, completion.rows, values, choose)
-        return Plans(layout, plans, lesson.order, never)
+        kept = replace(kept, apart=find_apart(kept, missing))
+        apart = (choose(j, inputs_of[j][inputs_of[j] != other]) for j, other in kept.apart.tolist())
+        return Plans(layout, (*plans, *apart), kept)
 
 
 def learn_set(lesson: Lesson, plans: Plans, start: Values, which: int) -> ModelSet:
@@ -178,21 +194,23 @@ def _draw_and_learn(
     models: list[ColumnModel | None] = [None] * len(plans.columns)
     for turn in range(1, n_rounds + 1):
         numbers = uniform(turn)
-        for j in plans.order.tolist():
+        for j in plans.kept.order.tolist():
             if turn < n_rounds and not len(completion.places[j]):
                 continue
             seen = ~missing[:, j]
-            models[j] = fit_column(
-                plans.columns[j],
-                completion.rows.take(seen),
-                observation.values[seen, j],
-                plans.layout.columns[j],
-                counts[seen],
-                lesson.n_levels,
-                with_trees=turn > n_rounds - ROUNDS_WITH_TREES,
-                before=models[j],
-            )
-            completion.draw(j, models, numbers, plans.never)
+            rows = completion.rows.take(seen)
+            for place in plans.of(j):
+                models[place] = fit_column(
+                    plans.columns[place],
+                    rows,
+                    observation.values[seen, j],
+                    plans.layout.columns[j],
+                    counts[seen],
+                    lesson.n_levels,
+                    with_trees=turn > n_rounds - ROUNDS_WITH_TREES,
+                    before=models[place],
+                )
+            completion.draw(j, models, numbers, plans.kept)
     return models
 
 

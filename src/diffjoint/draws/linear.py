@@ -176,7 +176,7 @@ class _Likelihood:
         n_inputs, n_classes = self.standard.shape[1], likely.shape[1]
         penalty = np.full(n_inputs, self.penalty)
         penalty[0] *= INTERCEPT
-        curve = np.kron(np.eye(n_classes), np.diag(penalty))
+        curve: Values = np.kron(np.eye(n_classes), np.diag(penalty)).astype(np.float64)
         for k in range(n_classes):
             for other in range(k + 1):
                 same = float(k == other)

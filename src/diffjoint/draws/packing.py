@@ -6,13 +6,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from diffjoint.draws.chain import MOST_SETS
+from diffjoint.draws.chain import MOST_SETS, Kept
 from diffjoint.draws.column import ColumnModel, ColumnPlan
 from diffjoint.draws.design import Layout
 from diffjoint.draws.donors import Donors
 from diffjoint.draws.learn import Plans
 from diffjoint.draws.never import NeverTogether
 from diffjoint.draws.trees import TreeDraws
+from diffjoint.relations import check_relations, pack_relations, unpack_relations
 from diffjoint.state import JointSpace
 from diffjoint.trees import (
     Arrays,
@@ -35,11 +36,12 @@ BY_MODEL = ("coefficients", "spread", "level_shares", *(f"donor_{part}" for part
 
 def pack_draws(drawer: TreeDraws) -> Arrays:
     """Return plain arrays that :func:`unpack_draws` makes the same of."""
-    plans, never = drawer.plans, drawer.plans.never
+    plans, never = drawer.plans, drawer.plans.kept.never
     models = [model for learnt in drawer.sets for model in learnt]
     arrays: Arrays = {
         "flagged": plans.layout.flagged,
-        "order": plans.order,
+        "order": plans.kept.order,
+        "apart": plans.kept.apart,
         "choices": np.array(
             [[float(getattr(plan, name)) for name in CHOICES] for plan in plans.columns]
         ).reshape(-1, len(CHOICES)),
@@ -63,6 +65,7 @@ def pack_draws(drawer: TreeDraws) -> Arrays:
     for name, parts in joined.items():
         arrays |= join_arrays(name, parts)
     arrays["never_possible"] = arrays["never_possible"].astype(bool)
+    arrays |= pack_relations(plans.kept.relations)
     return arrays | pack_trees([model.trees for model in models])
 
 
@@ -102,9 +105,10 @@ def unpack_draws(arrays: Arrays, space: JointSpace) -> TreeDraws | None:
     )
     never = NeverTogether(columns, arrays["never_other"], possible)
     models = _models(arrays, plans)
-    n_columns = len(plans)
-    sets = tuple(models[k : k + n_columns] for k in range(0, len(models), n_columns))
-    return TreeDraws(Plans(layout, plans, arrays["order"], never), sets)
+    n_plans = len(plans)
+    sets = tuple(models[k : k + n_plans] for k in range(0, len(models), n_plans))
+    kept = Kept(arrays["order"], never, unpack_relations(arrays), arrays["apart"])
+    return TreeDraws(Plans(layout, plans, kept), sets)
 
 
 def _models(arrays: Arrays, plans: tuple[ColumnPlan, ...]) -> tuple[ColumnModel, ...]:
@@ -127,22 +131,25 @@ def _models(arrays: Arrays, plans: tuple[ColumnPlan, ...]) -> tuple[ColumnModel,
 def check_draws(arrays: Arrays, space: JointSpace) -> None:
     """Raise ValueError unless arrays from a file are what draws of such columns have learnt."""
     n_levels = space.schema.n_levels
-    n = len(n_levels)
-    for name in ("level_places", "pairs", *BY_PLAN):
+    apart = stored(arrays, "apart", "i", (None, 2), low=0, high=len(n_levels) - 1)
+    column_of = np.r_[np.arange(len(n_levels)), apart[:, 0]]
+    n = len(column_of)
+    for name in ("pairs", *BY_PLAN):
         stored_lengths(arrays, name, n)
-    _check_plans(arrays, n_levels)
+    _check_plans(arrays, n_levels, column_of)
+    check_relations(arrays, n_levels)
     n_models = len(stored(arrays, "n_outputs", "i", (None,), low=1))
     if not 0 < n_models <= n * MOST_SETS or n_models % n:
         raise ValueError("its draws have models of more or fewer columns")
     for name in BY_MODEL:
         stored(arrays, name, "f", (None,))
         stored_lengths(arrays, name, n_models)
-    n_outputs = check_trees(arrays, [n] * n_models, n_levels)
+    n_outputs = check_trees(arrays, [len(n_levels)] * n_models, n_levels)
     drawer = unpack_draws(arrays, space)
     assert drawer is not None
     for learnt in drawer.sets:
         for j, model in enumerate(learnt):
-            _check_model(model, drawer.plans.layout, int(n_levels[j]))
+            _check_model(model, drawer.plans.layout, int(n_levels[column_of[j]]))
     by_trees = [m for learnt in drawer.sets for m in learnt]
     for model, given in zip(by_trees, n_outputs.tolist(), strict=True):
         n_classes = model.plan.n_classes
@@ -151,8 +158,8 @@ def check_draws(arrays: Arrays, space: JointSpace) -> None:
             raise ValueError("its draws' trees tell another number of classes apart")
 
 
-def _check_plans(arrays: Arrays, n_levels: NDArray[np.int64]) -> None:
-    n = len(n_levels)
+def _check_plans(arrays: Arrays, n_levels: NDArray[np.int64], column_of: NDArray[np.int64]) -> None:
+    n, n_plans = len(n_levels), len(column_of)
     stored(arrays, "flagged", "b", (n,))
     order = stored(arrays, "order", "i", (n,), low=0, high=n - 1)
     if len(set(order.tolist())) != n:
@@ -163,12 +170,12 @@ def _check_plans(arrays: Arrays, n_levels: NDArray[np.int64]) -> None:
         raise ValueError("its draws weigh by columns that are no numbers")
     stored(arrays, "pairs", "i", (None,), low=0)
     stored(arrays, "plan_shared", "f", (None,))
-    choices = stored(arrays, "choices", "f", (n, len(CHOICES)), low=0.0)
+    choices = stored(arrays, "choices", "f", (n_plans, len(CHOICES)), low=0.0)
     if (choices[:, 2:] > 1.0).any():
         raise ValueError("its draws have shares above 1")
-    for name in ("class_of", "level_places"):
+    for name, levels in (("class_of", n_levels[column_of]), ("level_places", n_levels)):
         stored(arrays, name, "i", (None,), low=-1)
-        if (stored_lengths(arrays, name, n) != n_levels).any():
+        if (stored_lengths(arrays, name, len(levels)) != levels).any():
             raise ValueError(f"its draws have {name} of other levels")
     class_of = split_arrays(arrays, "class_of")
     columns = stored(arrays, "never_column", "i", (None,), low=0, high=n - 1)

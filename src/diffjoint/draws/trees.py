@@ -83,7 +83,7 @@ class TreeDraws:
         uniforms = [uniform_of(observation.keys, k, n_columns)(ROUNDS) for k in draws]
         values = np.tile(observation.values, (len(draws), 1))
         meaningful, uniform = masks.reshape(-1, n_columns), np.concatenate(uniforms)
-        start = start_in_turn(expectation, values, meaningful, self.plans.order, uniform)
+        start = start_in_turn(expectation, values, meaningful, self.plans.kept.order, uniform)
         return start.reshape(len(draws), n_rows, n_columns)
 
     def _draw_block(self, observation: Observation, start: Values, draw: int, mask: Mask) -> Values:
@@ -92,7 +92,7 @@ class TreeDraws:
         uniform = uniform_of(observation.keys, draw, observation.values.shape[1])
         with threadpool_limits(1, **BLAS):
             completion = Completion(plans.layout, start, ~observation.observed, mask)
-            draw_in_turn(completion, models, plans.order, uniform, ROUNDS, plans.never)
+            draw_in_turn(completion, models, uniform, ROUNDS, plans.kept)
         return completion.values
 
 

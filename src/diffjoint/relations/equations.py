@@ -3,14 +3,16 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from diffjoint._types import Places, Values
 
-MOST_NUMBERS, MOST_ROWS, SCREENED_ROWS = 80, 5_000, 200
-"""Columns and rows to search in at most, and rows that candidates are compared in first."""
+MOST_NUMBERS, MOST_ROWS, MOST_ROWS_OF_SUMS, SCREENED_ROWS = 80, 5_000, 1_000, 200
+"""Columns and rows to search in at most, rows to search long sums in, and rows that candidates are
+compared in first."""
 HOLDS, FEWEST = 0.97, 20
 """Share of the rows in which an equation holds, and rows in which it says something, at least."""
 MOST_ADDENDS = 6
@@ -21,6 +23,7 @@ ALIKE = 0.99999
 LEAST_VARIATION = 0.05
 """Standard deviation of the log of a factor, at least."""
 MOST_DECIMALS = 6
+Numbers = NDArray[np.floating[Any]]
 
 
 @dataclass(frozen=True)
@@ -68,8 +71,8 @@ class Equation:
         rest = [other for other in others if other != column]
         if self.is_product:
             divisor = self.weights[0] * cells[:, rest[0]]
-            found = np.full(len(cells), np.nan)
-            return np.divide(cells[:, of], divisor, out=found, where=np.abs(divisor) > 0)
+            found: Values = cells[:, of] / np.where(np.abs(divisor) > 0, divisor, np.nan)
+            return found
         left = cells[:, of] - self.constant
         for other, weight in zip(others, self.weights, strict=True):
             if other != column:
@@ -228,7 +231,7 @@ def _factor(values: Values, of: int, a: int, b: int) -> float:
 
 def _longer_sums(values: Values, numbers: Sequence[int]) -> Iterable[Equation]:
     """Find sums of three and more: addends are added that go best with what is left."""
-    cells = values[:, numbers]
+    cells = values[:MOST_ROWS_OF_SUMS, numbers]
     for place, of in enumerate(numbers):
         chosen: list[int] = []
         left = cells[:, place].copy()
@@ -251,7 +254,7 @@ def _longer_sums(values: Values, numbers: Sequence[int]) -> Iterable[Equation]:
                 break
 
 
-def _with_whole_weights(of: int, others: list[int], weights: Values) -> Equation | None:
+def _with_whole_weights(of: int, others: list[int], weights: Numbers) -> Equation | None:
     """Return the equation if each weight is 1, -1 or, for columns that do not belong, 0."""
     whole = np.round(weights)
     if (np.abs(weights - whole) > WHOLE).any() or (np.abs(whole) > 1).any():
