@@ -26,6 +26,7 @@ from benchmarks import (
     real_losses,
     reduced_paper,
     regressions,
+    rules_used,
     speed,
 )
 
@@ -49,6 +50,7 @@ BLOCKS: pages.Blocks = {
         real_losses,
         reduced_paper,
         regressions,
+        rules_used,
         speed,
     )
     for place, make in module.BLOCKS.items()
