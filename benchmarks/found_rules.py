@@ -109,13 +109,15 @@ def compare(name: str) -> list[dict[str, Any]]:
     for column in world.mm_columns:
         both = (written.get(column, ""), found.get(column, ""))
         line: dict[str, Any] = {"column": column, "written": both[0], "found": both[1]}
-        n_told = n_differ = 0
+        n_told = n_differ = n_against = 0
         if all(both):
             cells = [_fails(table, found, rule, world) for rule in both]
             told = cells[0].notna() & cells[1].notna()
             n_told, n_differ = int(told.sum()), int((cells[0] != cells[1])[told].sum())
+            n_against = int(((cells[0] == 1) & table[column].iloc[2:].notna()).sum())
         same = n_told > 0 and n_differ == 0
-        lines.append(line | {"same": same, "cells": n_told, "differ": n_differ})
+        counts = {"cells": n_told, "differ": n_differ, "against": n_against}
+        lines.append(line | {"same": same} | counts)
     return lines
 
 
@@ -178,12 +180,15 @@ def _universes() -> str:
         lines.append(
             f"| {name} | {len(here)} | {int((here['same'].astype(str) == 'True').sum())} |\n"
         )
-    lines.append("\n| column | written | found | cells that differ |\n|---|---|---|---|\n")
+    lines.append(
+        "\n| column | written | found | cells that differ | observed against what is written |\n"
+        "|---|---|---|---|---|\n"
+    )
     here = results[results["survey"].isin(["acs-2018-wyoming-allocated", "nhanes-diabetes"])]
-    kept = here[["column", "written", "found", "differ"]]
-    for column, own, seen, differ in kept.itertuples(index=False, name=None):
+    kept = here[["column", "written", "found", "differ", "against"]]
+    for column, own, seen, differ, against in kept.itertuples(index=False, name=None):
         shown = " | ".join(f"`{text}`" if text else "none" for text in (own, seen))
-        lines.append(f"| {column} | {shown} | {differ} |\n")
+        lines.append(f"| {column} | {shown} | {differ} | {against} |\n")
     return "".join(lines)
 
 

@@ -28,6 +28,7 @@ from benchmarks import (
     real_losses,
     reduced_paper,
     regressions,
+    rules_used,
     speed,
 )
 
@@ -53,6 +54,7 @@ BLOCKS: pages.Blocks = {
         real_losses,
         reduced_paper,
         regressions,
+        rules_used,
         speed,
     )
     for place, make in module.BLOCKS.items()

@@ -40,5 +40,18 @@ def test_a_cell_that_alone_contradicts_its_gate_is_likely_wrong_itself():
     assert found[4, "spouse_age"]["likely_wrong"] == "spouse_age"
 
 
+def test_a_cell_that_opens_another_one_is_borne_out_by_it():
+    pets = pd.DataFrame(
+        {
+            "owner": ["yes", "no", "no", "no"] * 9,
+            "pet": ["dog", None, "dog", "fish"] * 9,
+            "walks": [2, None, 3, None] * 9,
+        }
+    )
+    rules = {"pet": 'owner == "yes"', "walks": 'pet == "dog"'}
+    found = check_rules(pets.iloc[:4], rules, column_kinds={"walks": "integer"})
+    assert [(b["row"], b["likely_wrong"]) for b in found] == [(2, "owner"), (3, "pet")]
+
+
 def test_a_break_says_what_its_gates_hold():
     assert broken()[2, "hours"]["gates"] == "job = no"

@@ -19,8 +19,9 @@ class Break:
     row : int
     rule : Rule
     likely_wrong : int
-        Position of the cell that is likely wrong: a gate if more than one column of the row breaks
-        a rule of it and none is bearing it out, otherwise the cell itself.
+        Position of the cell that is likely wrong. To take the cell out contradicts those that it
+        opens in turn and that are there; to change a gate contradicts the columns that it keeps
+        closed and that are missing. A gate is likely wrong if it is contradicted more than once.
     """
 
     row: int
@@ -55,6 +56,10 @@ def find_breaks(values: Values, missing: Mask, rules: Sequence[Rule]) -> list[Br
         for gate in list(against):
             obeyed = [r for r in rules if gate in r.gates and r not in broken_rules]
             against[gate] -= sum(bool(meaningful[row, r.target]) for r in obeyed)
+        for rule in broken_rules:
+            opens = [r for r in rules if rule.target in r.gates and r not in broken_rules]
+            n_opened = sum(not missing[row, r.target] for r in opens)
+            against.update(dict.fromkeys(rule.gates, n_opened))
         for rule in broken_rules:
             gate = max(sorted(rule.gates), key=lambda place: against[place])
             breaks.append(Break(row, rule, gate if against[gate] > 1 else rule.target))

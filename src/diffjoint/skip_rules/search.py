@@ -180,7 +180,7 @@ def _grow_by_two(layout: Layout, target: Target, one: Candidate) -> Iterator[Can
             for _, second in best_atoms(layout, counts, *keeps, N_AHEAD):
                 pair = Formula((first, second, *one.formula.atoms), (not by_or, by_or))
                 grown = target.judge(pair)
-                if _gained(grown, one, target) >= first.cost + second.cost + 2 * MARGIN:
+                if _gained(grown, one, target) >= first.cost + second.cost + MARGIN:
                     yield grown
 
 
