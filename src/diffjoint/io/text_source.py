@@ -254,7 +254,7 @@ class Utf8Stream(io.RawIOBase):
         self._is_at_end = not part
         try:
             text = self._decoder.decode(part, final=self._is_at_end)
-        except UnicodeDecodeError as error:
+        except UnicodeError as error:  # also of a stream without a byte order mark
             raise self._not_decodable(error) from error
         if not self._has_begun:
             text = text.lstrip("\r\n")
