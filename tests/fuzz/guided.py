@@ -33,18 +33,19 @@ def main(name: str, n_runs: int, folder: Path, corpus: Path, told: Path) -> None
         if counts.inputs % TOLD_EVERY == 0 or counts.inputs >= n_runs:
             write_told(told, counts)
 
-    listed = folder / "words"
-    listed.write_text("".join(f'"{_escaped(word)}"\n' for word in target.words))
     options = [
         f"-runs={n_runs}",
         f"-max_len={target.longest}",
-        f"-dict={listed}",
         "-timeout=300",
         "-rss_limit_mb=4000",
         f"-artifact_prefix={folder}/",
         "-print_final_stats=0",
         "-verbosity=0",
     ]
+    if target.words:
+        listed = folder / "words"
+        listed.write_text("".join(f'"{_escaped(word)}"\n' for word in target.words))
+        options.append(f"-dict={listed}")
     atheris.Setup([sys.argv[0], *options, str(corpus)], one)
     atheris.Fuzz()
 

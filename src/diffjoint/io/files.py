@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from diffjoint._atomic import spooled, write_whole, writing_whole
 from diffjoint.errors import FileError, InputError
+from diffjoint.io.devices import refuse_device
 from diffjoint.io.formats import BY_ENDING
 from diffjoint.io.read_back import ReadBackCheck
 from diffjoint.io.statistical import (
@@ -119,6 +120,7 @@ def read_file(
             raise FileError("Cannot read standard input: it is closed. Name a file instead of -.")
         return TableFile(None, read_text("standard input", sys.stdin.buffer.read(), ",", *how))
     ending = check_ending(path)
+    refuse_device(path)
     try:
         if ending in _DELIMITERS:
             file = Path(path)

@@ -6,7 +6,7 @@ import io
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -19,6 +19,7 @@ from diffjoint.errors import FileError
 _HEAD_BYTES = 1 << 16
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _DELIMITERS = (",", ";", "\t", "|")
+_ROWS_AT_ONCE = 10_000
 _LONGEST_CELL = 2**31 - 1
 """Characters of a cell, for Python's own parser: as many as it can be told."""
 
@@ -60,15 +61,31 @@ class TextSource:
             reader = _open_rows(
                 stream, self.delimiter, self.block_bytes, n_columns, skip_blank=n_columns > 1
             )
-            is_header = True
+            is_header, last = True, ""
             for batch in reader:
                 rows = batch.slice(1) if is_header else batch
                 is_header = False
+                last = batch.columns[-1][-1].as_py() if len(batch) else last
                 if len(rows):
                     n_blocks += 1
                     yield self._as_frame(rows)
+            if last.endswith(("\n", "\r")):
+                self._check_closed()
             if not n_blocks:
                 yield self._as_frame(reader.schema.empty_table())
+
+    def _check_closed(self) -> None:
+        """Raise if a quote is open at the end: all that follows it would be taken for one cell."""
+        with closing(self._open()) as stream:
+            lines = io.TextIOWrapper(cast(BinaryIO, stream), encoding="utf-8", newline="")
+            parser, last = RowParser(chain(lines, ["end"]), self.delimiter, 2), []
+            while rows := parser.take(_ROWS_AT_ONCE):
+                last = rows[-1]
+        if last != ["end"]:
+            raise FileError(
+                f"Cannot read {self.name}: a quote in its last row is opened and never closed: "
+                f"{last[-1].removesuffix('end')[:60]!r}. Close it, or take it out."
+            )
 
     @contextmanager
     def rows(self) -> Iterator["RowParser"]:
