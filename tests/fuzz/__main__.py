@@ -12,6 +12,7 @@ import sys
 import tempfile
 import time
 import warnings
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -39,30 +40,35 @@ def main() -> int:
     parser.add_argument("targets", nargs="*", help=", ".join([*TARGETS, TABLES]))
     asked = parser.parse_args()
     warnings.simplefilter("ignore")
-    is_guided = importlib.util.find_spec("atheris") is not None and not asked.by_chance
+    asked.by_chance |= importlib.util.find_spec("atheris") is None
     is_good = True
     for name in asked.targets or [*TARGETS, TABLES]:
-        start = time.time()
+        start, keep = time.time(), partial(_record, name, asked)
         if name == TABLES:
-            counts, how = try_tables(round(asked.share * N_TABLES), asked.seed), "hypothesis"
+            counts = try_tables(round(asked.share * N_TABLES), asked.seed, keep)
         else:
             n_runs = round(asked.share * TARGETS[name].n_runs)
             with tempfile.TemporaryDirectory(dir=IN_MEMORY if IN_MEMORY.is_dir() else None) as base:
-                counts = _try(name, n_runs, Path(base), asked, is_guided=is_guided)
-            how = "guided by coverage" if is_guided else "by chance"
+                counts = _try(name, n_runs, Path(base), asked)
         is_good &= counts.is_good
+        keep(counts)
         _tell(name, counts, time.time() - start)
-        if not asked.no_record:
-            record("fuzz", name, {"made": how, **counts.told()})
     return 0 if is_good else 1
 
 
-def _try(name: str, n_runs: int, folder: Path, asked: Any, *, is_guided: bool) -> Counts:
+def _record(name: str, asked: Any, counts: Counts) -> None:
+    if not asked.no_record:
+        how = "by chance" if asked.by_chance else "led by the code they reach"
+        row = f"{name}, seed {asked.seed}" if asked.seed else name
+        record("fuzz", row, {"made": "by hypothesis" if name == TABLES else how, **counts.told()})
+
+
+def _try(name: str, n_runs: int, folder: Path, asked: Any) -> Counts:
     target = TARGETS[name]
     files = folder / "files"
     files.mkdir()
     target.prepare(files)
-    if not is_guided:
+    if asked.by_chance:
         return try_by_chance(target, known(name), n_runs, files, asked.seed)
     corpus = asked.keep / name if asked.keep else folder / "corpus"
     corpus.mkdir(parents=True, exist_ok=True)

@@ -1,6 +1,5 @@
 """What must hold of any table: a clear error, or all observed cells come back as they were."""
 
-import math
 import random
 import warnings
 from collections.abc import Callable, Iterable, Iterator
@@ -28,8 +27,10 @@ ASK: dict[str, Callable[[Any, Any], object]] = {
 """What is asked beside the completed table, in turn."""
 
 
-def try_tables(n: int, first_seed: int = 0) -> Counts:
-    """Try so many tables."""
+def try_tables(
+    n: int, first_seed: int = 0, keep: Callable[[Counts], object] = lambda counts: None
+) -> Counts:
+    """Try so many tables; ``keep`` is given the counts now and then, in case of a kill."""
     counts = Counts()
     for number in range(first_seed, first_seed + -(-n // AT_ONCE)):
         left = min(AT_ONCE, n - counts.inputs)
@@ -48,6 +49,7 @@ def try_tables(n: int, first_seed: int = 0) -> Counts:
                 counts.judge(table, lambda: try_table(table, counts.inputs))
 
         try_one()
+        keep(counts)
     return counts
 
 
@@ -113,7 +115,7 @@ def _some_column(table: Any) -> list[Any]:
 def _is_missing(cell: Any) -> bool:
     if cell is None or cell is pd.NA or cell is pd.NaT:
         return True
-    return isinstance(cell, float | np.floating) and math.isnan(cell)
+    return isinstance(cell, float | complex | np.number) and bool(np.isnan(cell))
 
 
 def _same(one: Any, other: Any) -> bool:
