@@ -149,3 +149,10 @@ def test_a_stream_without_its_byte_order_mark_is_told_in_a_sentence(tmp_path):
     (tmp_path / "in.csv").write_bytes(b"a\n\xd7n\xf4\n2\n")
     with pytest.raises(FileError, match="Cannot read .* as utf-16 text.*Name its encoding"):
         read_file(str(tmp_path / "in.csv"), encoding="utf-16")
+
+
+@pytest.mark.parametrize("encoding", ["rot13", "base64", "hex", "zip", "no such", "\0"])
+def test_what_is_no_encoding_of_text_is_told_in_a_sentence(tmp_path, encoding):
+    (tmp_path / "in.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(FileError, match="Cannot read .* Name its encoding"):
+        read_file(str(tmp_path / "in.csv"), encoding=encoding)

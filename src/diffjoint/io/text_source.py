@@ -239,8 +239,9 @@ class Utf8Stream(io.RawIOBase):
         self._encoding, self._name = encoding, name
         self._rest, self._has_begun, self._is_at_end, self._last = b"", False, False, "\n"
         try:
+            "".encode(encoding)  # not every codec is one of text
             self._decoder = codecs.getincrementaldecoder(encoding)()
-        except LookupError as error:
+        except (LookupError, ValueError) as error:
             self._file.close()
             raise self._not_decodable(error) from error
 
