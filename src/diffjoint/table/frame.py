@@ -150,7 +150,7 @@ class Table:
 
 
 def open_table(X: Any) -> Table:
-    """Open a pandas, polars or Arrow table, or a two-dimensional array.
+    """Open a pandas, polars or Arrow table, or a two-dimensional array; an open one stays as it is.
 
     Examples
     --------
@@ -159,6 +159,8 @@ def open_table(X: Any) -> Table:
     >>> table.names, table.missing(0).tolist()
     (['age', 'town'], [False, True])
     """
+    if isinstance(X, Table):
+        return X
     if isinstance(X, pd.DataFrame):
         names = [str(label) for label in X.columns]
         check_names(names, X.columns)
@@ -174,16 +176,6 @@ def open_table(X: Any) -> Table:
     if hasattr(X, "collect") and hasattr(X, "collect_schema"):
         raise InputError("X must be a table in memory; got a lazy frame. Pass X.collect().")
     return _open_array(check_array(X, dtype=None, ensure_all_finite=False, input_name="X"))
-
-
-def check_mapping(parameter: str, given: Any, to_what: str, example: str) -> None:
-    """Raise unless a parameter that is given by column is a mapping."""
-    if not isinstance(given, Mapping):
-        raise InputError(
-            f"{option(parameter)} must map columns to {to_what}; got {given!r}. Pass a dict such "
-            f"as {example}.",
-            parameter=parameter,
-        )
 
 
 def _open_array(array: NDArray[Any]) -> Table:
