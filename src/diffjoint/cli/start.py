@@ -1,6 +1,7 @@
 """Start the command line, and end it in a sentence whatever happens, imports included."""
 
 import os
+import re
 import signal
 import sys
 import threading
@@ -17,6 +18,8 @@ NO_MEMORY = (
     "There is not enough memory for this table, and no file was left half written. Bound what is "
     "held with --memory-limit, take fewer columns, or close other programs."
 )
+_SECRET = re.compile(r"(://[^/@:\s]*:)[^/@\s]*(@)")
+"""The password in an address of a database."""
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -89,7 +92,8 @@ def _unexpected(error: Exception) -> str:
     import traceback
 
     what = f"{type(error).__name__}: {error}".strip().splitlines()[0][:300]
-    facts = f"{' '.join(sys.argv)}\nPython {sys.version}\n"
+    asked = _SECRET.sub(r"\1***\2", " ".join(sys.argv))
+    facts = f"{asked}\nPython {sys.version}\n"
     details = facts + "".join(traceback.format_exception(error))
     path = _written_down(details)
     where = (
