@@ -8,7 +8,7 @@ JOBS ?= 2
 PAPER ?=
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: help setup demo test test-fast lint format docs package paper-quick paper clean
+.PHONY: help setup demo test test-fast nightly lint format docs package paper-quick paper clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/ -/'
@@ -30,6 +30,12 @@ test: $(STAMP)  ## run all tests, doctests included
 
 test-fast: $(STAMP)  ## run the tests that take less than a second each, for use while editing
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --dist worksteal -m "not slow"
+
+nightly: $(STAMP)  ## faults at every step, altered and random input, load: a night; writes benchmarks/results/reliability.md
+	$(PIP) --editable '.[fuzz]'
+	$(BIN)/python -m tests.faults
+	$(BIN)/python -m tests.fuzz
+	$(BIN)/python -m tests.load
 
 lint: $(STAMP)  ## check style and types
 	$(BIN)/ruff check .

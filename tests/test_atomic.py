@@ -262,3 +262,13 @@ def test_rows_that_repeat_others_are_judged_as_before_saving(tmp_path):
     pd.testing.assert_frame_equal(
         load(path).predict_mm_proba(table), imputer.predict_mm_proba(table)
     )
+
+
+def test_an_error_of_what_is_written_stays_its_own(tmp_path):
+    def fail(file):
+        raise FileError("It has another reason.")
+
+    with pytest.raises(FileError) as told:
+        write_whole(tmp_path / "a", fail)
+    assert str(told.value) == "It has another reason."
+    assert not list(tmp_path.iterdir())

@@ -109,6 +109,8 @@ def writing_whole(path: str | os.PathLike[str], *, at_once: bool = False) -> Ite
             file.flush()
             os.fsync(file.fileno())
             outputs.files.append(Complete(file, target, path))
+    except FileError:  # what is written has an error of its own
+        raise
     except OSError as error:
         raise unwritable(path, error) from error
 

@@ -66,6 +66,31 @@ def test_a_model_and_a_list_of_decisions_are_not_written_over(files, written, ca
     assert "--review would be written over --decisions" in said
 
 
+@pytest.mark.parametrize("written", OTHER_NAMES)
+def test_rules_and_broken_cells_are_not_written_over_what_is_read(files, written, capsys):
+    table, listed = written.format("in.csv"), written.format("list.csv")
+    for option in ("--out", "--svg", "--mermaid"):
+        said = refused(capsys, "rules", "in.csv", option, table)
+        assert f"{option} would be written over IN" in said
+    check = ["check", "in.csv", "--rules", "list.csv", "--out"]
+    assert "--out would be written over IN" in refused(capsys, *check, table)
+    assert "--out would be written over --rules" in refused(capsys, *check, listed)
+
+
+def test_rules_and_keys_are_not_written_over(files, capsys):
+    Path("key").write_text("a key of sixteen characters")
+    for option, path in {"--rules": "list.csv", "--key-file": "key"}.items():
+        said = refused(capsys, "impute", "in.csv", path, "-m", "commute", option, path)
+        assert f"OUT would be written over {option}" in said
+        said = refused(capsys, "fit", "in.csv", path, "-m", "commute", option, path)
+        assert f"MODEL would be written over {option}" in said
+
+
+def test_two_pictures_are_two_files(files, capsys):
+    said = refused(capsys, "rules", "in.csv", "--out", "r.toml", "--svg", "./r.toml")
+    assert "--out and --svg" in said
+
+
 @pytest.mark.parametrize("name", ["./new.csv", "folder/../new.csv", "{}/new.csv", "to-new.csv"])
 def test_two_outputs_are_two_files(files, name, capsys):
     Path("to-new.csv").symlink_to("new.csv")

@@ -4,6 +4,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+from pathlib import Path
 
 import pytest
 
@@ -95,6 +96,36 @@ def test_an_unexpected_error_is_short_and_its_details_are_in_a_file(broken, caps
     assert "Traceback (most recent call last)" in details.read_text()
     assert "foresaw this" in details.read_text()
     assert [signal.getsignal(n) for n in (signal.SIGINT, signal.SIGTERM)] == handlers
+
+
+def test_no_memory_is_no_riddle(broken, monkeypatch, capsys):
+    def fail(*_, **__):
+        raise MemoryError
+
+    monkeypatch.setattr("diffjoint.cli.run.inspecting.inspect", fail)
+    assert end("inspect", "in.csv", "-q") == 1
+    assert "Error: There is not enough memory for this table" in capsys.readouterr().err
+    assert not list(broken.glob("diffjoint-error-*"))
+
+
+@pytest.mark.parametrize("device", ["/dev/zero", "/dev/urandom", "/dev/null"])
+def test_devices_are_not_read(device, tmp_path, monkeypatch, capsys):
+    """Some never end."""
+    monkeypatch.chdir(tmp_path)
+    household_survey(40).observed_table.to_csv("in.csv", index=False)
+    for name in ("t.csv", "t.parquet", "t.toml", "codebook.csv"):
+        Path(name).symlink_to(device)
+    for command in (
+        ["inspect", "t.csv"],
+        ["inspect", "t.parquet"],
+        ["impute", "in.csv", "o.csv", "--decisions", "t.csv"],
+        ["check", "in.csv", "--rules", "t.toml"],
+        ["check", "in.csv", "--rules", "codebook.csv"],
+    ):
+        assert end(*command, "-q") == 1
+        assert "it is a device, not a file." in capsys.readouterr().err
+    assert end("transform", device, "in.csv", "o.csv", "-q") == 1
+    assert not Path("o.csv").exists()
 
 
 def test_details_go_to_the_temporary_folder_where_the_current_one_takes_none(

@@ -15,13 +15,12 @@ from diffjoint import load
 from diffjoint._bundles import read_bundle, write_bundle
 from diffjoint.errors import DiffJointError, ModelFileError
 from tests.conftest import TINY, TINY_INPAINT, new_imputer
+from tests.fuzz.alter import alter
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 N_MUTATIONS = int(os.environ.get("EXAMPLES", "300"))
 LONGEST, LARGEST = 20, 300_000_000
 """Seconds and bytes that an altered file may take."""
-SIZES = [-1, 0, 1, 2, 7, 2**31 - 1, 2**40, -(2**40), 2**62]
-ODD = [None, True, "x", [], {}, -1, 0, 200_000, 2**70, 1e308, float("nan"), float("inf"), [[1]]]
 
 
 @pytest.fixture(scope="module")
@@ -75,65 +74,13 @@ def ask(path, table):
         assert peak < LARGEST
 
 
-def alter_array(arrays, rng):
-    name = rng.choice(sorted(arrays))
-    array = arrays[name].copy()
-    how = rng.choice(
-        ["cell", "cell", "cell", "bits", "dtype", "shape", "cut", "gone", "other", "huge"]
-    )
-    if how in ("cell", "bits") and array.size:
-        flat = array.reshape(-1)
-        place = rng.randrange(flat.size)
-        if how == "bits":
-            raw = flat.view(np.uint8)
-            raw[rng.randrange(len(raw))] ^= 1 << rng.randrange(8)
-            if flat.dtype == bool:
-                flat[:] = raw > 0
-        elif flat.dtype.kind == "f":
-            flat[place] = rng.choice([np.nan, np.inf, -np.inf, -1.0, 1e300, 0.5])
-        elif flat.dtype.kind in "iu":
-            info = np.iinfo(flat.dtype)
-            flat[place] = min(max(rng.choice(SIZES), info.min), info.max)
-        else:
-            flat[place] = not flat[place]
-    elif how == "dtype":
-        array = array.astype(rng.choice(["float16", "int8", "uint64", "bool", "float64"]))
-    elif how == "shape":
-        array = array.reshape(rng.choice([(-1, 1), (1, -1), (-1,)]))
-    elif how == "cut":
-        array = array[: len(array) // 2]
-    elif how == "gone":
-        del arrays[name]
-        return
-    elif how == "other":
-        arrays[rng.choice([f"{name}.x", "x", "denoiser.x"])] = array
-    elif how == "huge":
-        array = np.concatenate([array] * 3)
-    arrays[name] = array
-
-
-def alter_facts(facts, rng):
-    """Put something odd in some place of what the file says."""
-    inside, key = facts, rng.choice(sorted(set(facts) - {"params"}))
-    while isinstance(inside[key], dict | list) and inside[key] and rng.random() < 0.8:
-        inside = inside[key]
-        key = rng.choice(sorted(inside) if isinstance(inside, dict) else range(len(inside)))
-    if rng.random() < 0.2:
-        del inside[key]
-    else:
-        inside[key] = copy.deepcopy(rng.choice(ODD))
-
-
 def test_altered_and_signed_files_do_no_harm(model, table, tmp_path):
     refused = answered = 0
     for seed in range(N_MUTATIONS // 4):
         rng = random.Random(seed)
         arrays, facts = dict(model[0]), copy.deepcopy(model[1])
         for _ in range(rng.choice([1, 1, 2])):
-            if arrays and rng.random() < 0.7:
-                alter_array(arrays, rng)
-            else:
-                alter_facts(facts, rng)
+            alter(arrays, facts, rng)
         write_bundle(tmp_path / "m", "model", arrays, facts)
         try:
             ask(tmp_path / "m", table)
@@ -165,17 +112,17 @@ def test_cut_off_and_flipped_files_are_refused(model, tmp_path):
 
 
 @pytest.fixture
-def alter(table, tmp_path_factory):
+def altered(table, tmp_path_factory):
     path = tmp_path_factory.mktemp("altered") / "m"
     new_imputer(["pay", "town"], **TINY, random_state=0).fit(table).save(path, draws="diffusion")
     arrays, facts = read_bundle(path, "model")
 
-    def altered(change):
+    def made(change):
         change(arrays, facts)
         write_bundle(path, "model", arrays, facts)
         return path
 
-    return altered
+    return made
 
 
 def set_cell(name, place, value):
@@ -218,8 +165,8 @@ def say(*keys, value):
         say("seed", value=2**70),
     ],
 )
-def test_what_is_out_of_range_is_refused_in_words(alter, change):
-    path = alter(change)
+def test_what_is_out_of_range_is_refused_in_words(altered, change):
+    path = altered(change)
     with pytest.raises(ModelFileError, match="laid out in another way.*fit and save again"):
         load(path)
 

@@ -217,3 +217,20 @@ def test_text_that_an_encoding_cannot_hold_is_named(tmp_path):
 def test_what_a_source_is_can_be_told():
     source = open_source("it", b'"a\nb";c\r\n1;2\r\n', ",", "utf-8", 1 << 18)
     assert (source.names, source.delimiter, source.newline) == (("a\nb", "c"), ";", "\r\n")
+
+
+@pytest.mark.usefixtures("block_bytes")
+@pytest.mark.parametrize("end", ["", "\n", "\r\n", "\n1,2\n3,4"])
+@pytest.mark.parametrize("start", ["a,b\n1,2\n3,", "a,", ""])
+def test_a_quote_that_is_never_closed_is_refused(tmp_path, start, end):
+    (tmp_path / "in.csv").write_bytes(f'{start}"x;{end}'.encode())
+    with pytest.raises(FileError, match="Cannot read"):
+        read_file(str(tmp_path / "in.csv"))
+
+
+@pytest.mark.usefixtures("block_bytes")
+def test_a_last_cell_may_end_in_a_line_break(tmp_path):
+    written = 'a,b\n1,"x\n"\n2,"y\n"'
+    file, out = round_trip(tmp_path, written)
+    assert file.text.cells["b"].tolist() == ["x\n", "y\n"]
+    assert out == f"{written}\n"

@@ -135,3 +135,24 @@ def test_text_that_only_python_reads_as_a_number_stays_text(odd, tmp_path):
     path = tmp_path / "odd.csv"
     path.write_text(f"a,b\n{odd},1\n5,2\n", encoding="utf-8")
     assert read_file(path).table["a"].tolist() == [odd, "5"]
+
+
+@pytest.mark.parametrize("digits", ["9" * 400, "-" + "9" * 400, "1e999"])
+def test_numbers_beyond_all_range_are_infinite(tmp_path, digits):
+    (tmp_path / "in.csv").write_text(f"a,b\n1,2\n{digits},3\n,4\n")
+    numbers = read_file(str(tmp_path / "in.csv")).table["a"]
+    assert numbers.dtype == "float64"
+    assert np.isinf(numbers).tolist() == [False, True, False]
+
+
+def test_a_stream_without_its_byte_order_mark_is_told_in_a_sentence(tmp_path):
+    (tmp_path / "in.csv").write_bytes(b"a\n\xd7n\xf4\n2\n")
+    with pytest.raises(FileError, match="Cannot read .* as utf-16 text.*Name its encoding"):
+        read_file(str(tmp_path / "in.csv"), encoding="utf-16")
+
+
+@pytest.mark.parametrize("encoding", ["rot13", "base64", "hex", "zip", "no such", "\0"])
+def test_what_is_no_encoding_of_text_is_told_in_a_sentence(tmp_path, encoding):
+    (tmp_path / "in.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(FileError, match="Cannot read .* Name its encoding"):
+        read_file(str(tmp_path / "in.csv"), encoding=encoding)

@@ -17,9 +17,11 @@ N_TABLES, N_ROWS = 20, 15
 _LOADED: dict[str, SelectiveImputer] = {}
 
 
-def run(n: int, folder: Path, *, n_threads: int = 16, n_processes: int = 4) -> dict[str, Any]:
+def run(
+    n: int, folder: Path, *, n_threads: int = 16, n_processes: int = 4, n_learnt: int = 120
+) -> dict[str, Any]:
     """Complete so many tables at once; return, for threads and processes, what is to be recorded."""
-    imputer, path = fitted(0), folder / "model"
+    imputer, path = fitted(0, n_learnt), folder / "model"
     imputer.save(path)
     expected = [digest(imputer.transform(_small(number))) for number in range(N_TABLES)]
     by_threads = partial(_complete, imputer)

@@ -12,7 +12,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from tests.load.uses import N_TABLES, Uses, digest
+from tests.load.uses import N_ROWS, N_TABLES, Uses, digest
 
 N_WINDOWS = 10
 """Parts of the time after warming up, of each of which the median counts."""
@@ -84,6 +84,7 @@ def run(
     folder: Path,
     *,
     n_threads: int = 3,
+    n_rows: int = N_ROWS,
     keep: Callable[[dict[str, Any]], object] = lambda counts: None,
 ) -> dict[str, Any]:
     """Use the library for so many minutes; return what is to be recorded.
@@ -94,10 +95,12 @@ def run(
         After which memory and files are watched.
     folder : Path
         For all files, temporary ones included.
+    n_rows : int
+        Of the tables to learn from.
     keep : callable
         Is given the counts so far every few minutes, in case that the run is cut short.
     """
-    seen, held, uses = Seen(), Held(), Uses(folder)
+    seen, held, uses = Seen(), Held(), Uses(folder, n_rows)
     stop = threading.Event()
     threads = [
         threading.Thread(target=_work, args=(uses, seen, stop, i), name=f"{WORKER} {i}")

@@ -9,7 +9,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
 
 def test_mixed_use_by_threads_gives_the_same_answers_and_holds_on_to_nothing(tmp_path):
-    counts = mixed.run(0.07, 0.03, tmp_path, n_threads=2)
+    counts = mixed.run(0.07, 0.03, tmp_path, n_threads=2, n_rows=40)
     wrong = ("errors", "different_answers", "open_files_more", "threads_more", "left_over_files")
     assert {name: counts[name] for name in wrong} == dict.fromkeys(wrong, 0), counts
     assert counts["uses"] > 2
@@ -17,7 +17,7 @@ def test_mixed_use_by_threads_gives_the_same_answers_and_holds_on_to_nothing(tmp
 
 
 def test_transforms_at_once_are_equal(tmp_path):
-    told = at_once.run(20, tmp_path, n_threads=8, n_processes=1)
+    told = at_once.run(20, tmp_path, n_threads=8, n_processes=1, n_learnt=40)
     assert len(told) == 2
     for counts in told.values():
         assert (counts["transforms"], counts["errors"], counts["different_answers"]) == (20, 0, 0)

@@ -13,18 +13,18 @@ from diffjoint.simulate import household_survey
 from tests.conftest import new_imputer
 
 COLUMNS = ["spouse_age", "weekly_hours", "commute"]
-N_TABLES = 4
-"""Tables to learn from in turn."""
+N_TABLES, N_ROWS = 4, 120
+"""Tables to learn from in turn, and the rows of each."""
 Use = Callable[[int], object]
 
 
-def fitted(number: int) -> SelectiveImputer:
+def fitted(number: int, n_rows: int = N_ROWS) -> SelectiveImputer:
     """Learn from one of the tables."""
-    return new_imputer(COLUMNS, n_boosters=1, random_state=0).fit(table(number))
+    return new_imputer(COLUMNS, n_boosters=1, random_state=0).fit(table(number, n_rows))
 
 
-def table(number: int) -> pd.DataFrame:
-    return household_survey(120, seed=number).observed_table
+def table(number: int, n_rows: int = N_ROWS) -> pd.DataFrame:
+    return household_survey(n_rows, seed=number).observed_table
 
 
 class Uses:
@@ -34,13 +34,15 @@ class Uses:
     ----------
     folder : Path
         Takes the files that are written; every thread has names of its own.
+    n_rows : int
+        Of the tables to learn from.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, n_rows: int = N_ROWS) -> None:
         self._folder = folder
-        self._shared = [fitted(number) for number in range(N_TABLES)]
+        self._shared = [fitted(number, n_rows) for number in range(N_TABLES)]
         self.by_name: dict[str, Use] = {
-            "fit": lambda number: fitted(number).transform(table(number)),
+            "fit": lambda number: fitted(number, n_rows).transform(table(number)),
             "transform": lambda number: self._shared[number].transform(table(number + 100)),
             "judge": lambda number: self._shared[number].predict_mm_proba(table(number + 100)),
             "sample": lambda number: self._shared[number].sample(table(number + 100), 2),

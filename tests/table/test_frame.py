@@ -172,3 +172,15 @@ def test_repeated_column_names_are_refused():
 def test_a_lazy_frame_is_asked_to_be_collected():
     with pytest.raises(InputError, match=r"Pass X\.collect\(\)"):
         open_table(pl.LazyFrame({"a": [1]}))
+
+
+def test_labels_that_count_as_the_same_are_refused():
+    frame = pd.DataFrame([[1, 2]], columns=pd.Index([1, True], dtype=object))
+    with pytest.raises(InputError, match="1 and True count as the same. Rename the columns"):
+        open_table(frame)
+
+
+def test_a_name_with_half_a_character_is_refused():
+    frame = pd.DataFrame([[1, 2]], columns=pd.Index(["a", "\ud800"], dtype=object))
+    with pytest.raises(InputError, match="holds half of one .a lone surrogate.. Rename the column"):
+        open_table(frame)

@@ -14,6 +14,10 @@ from typing import NoReturn
 RUN_FAILED = 1
 WRONG_USE = 2
 INTERRUPTED = "Interrupted; no file was left half written."
+NO_MEMORY = (
+    "There is not enough memory for this table, and no file was left half written. Bound what is "
+    "held with --memory-limit, take fewer columns, or close other programs."
+)
 _SECRET = re.compile(r"(://[^/@:\s]*:)[^/@\s]*(@)")
 """The password in an address of a database."""
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
@@ -50,6 +54,8 @@ def _ending_in_a_sentence(*, is_process: bool) -> Iterator[None]:
         except KeyboardInterrupt as error:
             ignore_signals()
             _fail(str(error) or INTERRUPTED)
+        except MemoryError:
+            _fail(NO_MEMORY)
         except Exception as error:
             _fail(_unexpected(error))
 

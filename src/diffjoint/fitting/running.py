@@ -25,7 +25,8 @@ def running(n_threads: int | None, *, verbose: bool, draws: bool = False) -> Ite
     """
     _keep_freed_memory()
     n_threads = None if n_threads is None else int(n_threads)
-    with _torch_threads(n_threads) if draws else nullcontext(), threadpool_limits(n_threads):
+    limits = nullcontext() if n_threads is None else threadpool_limits(n_threads)
+    with _torch_threads(n_threads) if draws else nullcontext(), limits:
         if verbose:
             with progress_bar() as progress:
                 yield progress

@@ -62,7 +62,10 @@ class ColumnFormat:
         if self.holds == "date":
             dates = pd.to_datetime(text[~missing], format=self.date_format, errors="coerce")
             return dates.reindex(text.index).astype("datetime64[us]")
-        numbers = pd.to_numeric(text.mask(missing))
+        there = text.mask(missing)
+        numbers = pd.to_numeric(there)
+        if numbers.dtype == object:  # digits beyond any number's range: infinite, as 1e999 is
+            numbers = there.map(float, na_action="ignore")
         return numbers.astype("Int64" if self.holds == "whole" else "float64")
 
     def write(self, value: Any) -> str:

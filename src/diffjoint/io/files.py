@@ -17,6 +17,7 @@ from diffjoint._atomic import spooled, write_whole, writing_whole
 from diffjoint.errors import FileError, InputError
 from diffjoint.io.compression import COMPRESSED, compressing, opened, split_endings
 from diffjoint.io.decimals import as_decimals, as_numbers
+from diffjoint.io.devices import refuse_device
 from diffjoint.io.formats import BY_ENDING, DATABASES
 from diffjoint.io.names import distinct_names, renamed
 from diffjoint.io.places import TABLE, place_of, read_place, write_place
@@ -154,6 +155,7 @@ def read_file(
         table, decimals = as_numbers(read_place(place))
         return TableFile(table, decimals=decimals)
     ending = check_ending(path)
+    refuse_device(path)
     try:
         if ending in _DELIMITERS:
             file = Path(path)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from diffjoint._atomic import write_whole
 from diffjoint.errors import FileError, InputError
+from diffjoint.io.devices import refuse_device
 
 NAMES, UNIVERSE = ("column", "name", "variable"), "universe"
 """Headings of a codebook."""
@@ -56,6 +57,7 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
 
 def read_rule_file(path: str | os.PathLike[str]) -> dict[str, str]:
     """Read rules by column from a TOML file, or from a codebook as CSV."""
+    refuse_device(path)
     if Path(path).suffix.lower() == ".csv":
         return _read_codebook(path)
     try:

@@ -6,7 +6,7 @@ import io
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -21,6 +21,7 @@ from diffjoint.io.names import distinct_names
 _HEAD_BYTES = 1 << 16
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _DELIMITERS = (",", ";", "\t", "|")
+_ROWS_AT_ONCE = 10_000
 _LONGEST_CELL = 2**31 - 1
 """Characters of a cell, for Python's own parser: as many as it can be told."""
 
@@ -65,15 +66,31 @@ class TextSource:
             reader = _open_rows(
                 stream, self.delimiter, self.block_bytes, n_columns, skip_blank=n_columns > 1
             )
-            is_header = True
+            is_header, last = True, ""
             for batch in reader:
                 rows = batch.slice(1) if is_header else batch
                 is_header = False
+                last = batch.columns[-1][-1].as_py() if len(batch) else last
                 if len(rows):
                     n_blocks += 1
                     yield self._as_frame(rows)
+            if last.endswith(("\n", "\r")):
+                self._check_closed()
             if not n_blocks:
                 yield self._as_frame(reader.schema.empty_table())
+
+    def _check_closed(self) -> None:
+        """Raise if a quote is open at the end: all that follows it would be taken for one cell."""
+        with closing(self._open()) as stream:
+            lines = io.TextIOWrapper(cast(BinaryIO, stream), encoding="utf-8", newline="")
+            parser, last = RowParser(chain(lines, ["end"]), self.delimiter, 2), []
+            while rows := parser.take(_ROWS_AT_ONCE):
+                last = rows[-1]
+        if last != ["end"]:
+            raise FileError(
+                f"Cannot read {self.name}: a quote in its last row is opened and never closed: "
+                f"{last[-1].removesuffix('end')[:60]!r}. Close it, or take it out."
+            )
 
     @contextmanager
     def rows(self) -> Iterator["RowParser"]:
@@ -235,8 +252,9 @@ class Utf8Stream(io.RawIOBase):
         self._encoding, self._name = encoding, name
         self._rest, self._has_begun, self._is_at_end, self._last = b"", False, False, "\n"
         try:
+            "".encode(encoding)  # not every codec is one of text
             self._decoder = codecs.getincrementaldecoder(encoding)()
-        except LookupError as error:
+        except (LookupError, ValueError) as error:
             self._file.close()
             raise self._not_decodable(error) from error
 
@@ -267,7 +285,7 @@ class Utf8Stream(io.RawIOBase):
         self._is_at_end = not part
         try:
             text = self._decoder.decode(part, final=self._is_at_end)
-        except UnicodeDecodeError as error:
+        except UnicodeError as error:  # also of a stream without a byte order mark
             raise self._not_decodable(error) from error
         if not self._has_begun:
             text = text.lstrip("\r\n")

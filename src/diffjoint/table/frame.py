@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_array
 
 from diffjoint.errors import InputError, option
+from diffjoint.table.names import check_names
 
 MICROSECONDS_PER_DAY = 86_400_000_000
 _GRIDS: dict[float, tuple[str, str]] = {
@@ -162,13 +163,13 @@ def open_table(X: Any) -> Table:
         return X
     if isinstance(X, pd.DataFrame):
         names = [str(label) for label in X.columns]
-        _check_distinct(names)
+        check_names(names, X.columns)
         named = X.set_axis(names, axis=1)
         usable = _usable_types(named)
         frame = nw.from_native(named.astype(usable) if usable else named, eager_only=True)
         return Table(frame, X.columns, narrowed={name: named[name].dtype for name in usable})
     if isinstance(X, pa.Table):
-        _check_distinct(X.column_names)
+        check_names(X.column_names)
     if is_into_dataframe(X):
         frame = nw.from_native(X, eager_only=True)
         return Table(frame, pd.Index(frame.columns))
@@ -458,12 +459,3 @@ def _number(value: Any) -> float:
 
 def _relabelled(native: pd.DataFrame, columns: pd.Index) -> pd.DataFrame:
     return native.set_axis(columns, axis=1)
-
-
-def _check_distinct(names: list[str]) -> None:
-    repeated = sorted({name for name in names if names.count(name) > 1})
-    if repeated:
-        raise InputError(
-            "The table must have columns with names of their own; "
-            f"{', '.join(map(repr, repeated))} occurs more than once. Rename the columns."
-        )

@@ -32,6 +32,8 @@ def check(
     quiet: Quiet = False,
 ) -> None:
     """Check a table against rules. Exit code 0: no cell breaks one; 1: some do."""
+    from diffjoint.cli.run.clashes import check_files
     from diffjoint.cli.run.ruling import check_table
 
+    check_files({"IN": source, "--rules": known.rule_file}, {"--out": out})
     check_table(source, known, reading, out, as_json=as_json, quiet=quiet)

@@ -35,7 +35,13 @@ def fit(
     from diffjoint.cli.run.reading import decided, key_in, read
 
     key_in(saving.key_file)
-    check_model({"IN": source, "--decisions": decisions}, model, force=force)
+    inputs = {
+        "IN": source,
+        "--decisions": decisions,
+        "--rules": known.rule_file,
+        "--key-file": saving.key_file,
+    }
+    check_model(inputs, model, force=force)
     if datasets.is_sampled(source, sampling):
         file = datasets.read_sample(source, sampling, running, decisions=decisions)
     else:

@@ -41,7 +41,12 @@ def impute(
     from diffjoint.cli.run.reading import bound, decided, goes_in_blocks, key_in, read
 
     key_in(saving.key_file)
-    inputs = {"IN": source, "--decisions": decisions}
+    inputs = {
+        "IN": source,
+        "--decisions": decisions,
+        "--rules": known.rule_file,
+        "--key-file": saving.key_file,
+    }
     check_outputs(inputs, {"OUT": out, "--model-out": model_out}, outputs)
     file = read(source, reading, reason_codes=parsing.parse_codes(known.codes))
     in_blocks = (

@@ -63,7 +63,12 @@ def rules(
     quiet: Quiet = False,
 ) -> None:
     """Find the skip rules that a table follows: when each column has something to record."""
+    from diffjoint.cli.run.clashes import check_files
     from diffjoint.cli.run.ruling import seek_rules
 
+    check_files(
+        {"IN": source, "--rules": known.rule_file},
+        {"--out": out, "--mermaid": mermaid, "--svg": svg},
+    )
     files = {"out": out, "mermaid": mermaid, "svg": svg}
     seek_rules(source, columns, known, reading, files, as_json=as_json, quiet=quiet)

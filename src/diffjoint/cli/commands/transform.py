@@ -38,7 +38,7 @@ def transform(
         asked = (outputs, reading, running, scaling)
         datasets.complete_dataset(model, source, out, *asked, unseen=unseen, decisions=decisions)
         return
-    inputs = {"IN": source, "--decisions": decisions}
+    inputs = {"IN": source, "--decisions": decisions, "--key-file": key_file}
     check_outputs(inputs, {"OUT": out}, outputs, model=model)
     imputer = learning.loaded(model, key, unseen, running, self_check=outputs.self_check)
     file = read(source, reading, imputer.schema_, imputer.reason_codes)

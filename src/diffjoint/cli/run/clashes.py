@@ -63,6 +63,15 @@ def check_model(inputs: Named, model: Path, *, force: bool) -> None:
     check_writable(model)
 
 
+def check_files(inputs: Named, outputs: Named) -> None:
+    """Find out now that files cannot be written, or would take the place of what is read."""
+    written = _files(outputs)
+    _check_distinct(written)
+    _check_spared(written, _files(inputs), None)
+    for path in written.values():
+        check_writable(path)
+
+
 def _files(named: Named) -> dict[str, str | Path]:
     """Return the files among some paths: neither standard streams nor what is not given."""
     return {
