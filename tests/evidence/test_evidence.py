@@ -5,12 +5,11 @@ import pytest
 from scipy.special import expit, logit
 
 from diffjoint.evidence import fit_evidence, pack, unpack
-from diffjoint.evidence.column import _find_loss
 from diffjoint.evidence.detector import folds_of
 from diffjoint.evidence.doubts import ALL_SEARCHED, NO_OTHER_COLUMN
 from diffjoint.evidence.explain import explain_cells
 from diffjoint.evidence.folds import NEW, Judged
-from diffjoint.evidence.loss_rounds import KnownRate, LossSearch
+from diffjoint.evidence.loss_rounds import KnownRate, LossSearch, find_loss
 from diffjoint.evidence.losses import (
     LossExamples,
     LossModel,
@@ -318,7 +317,7 @@ def test_losses_are_found_where_the_least_missing_rows_mislead():
     q = rho + (1 - rho) * phi
     is_missing = rng.random(n_rows) < q
     logits = np.log(q / (1 - q)) + 0.02 * rng.normal(size=n_rows)
-    found = _find_loss(logits, is_missing, scores, LossSearch([0], KnownRate(0.6, steepest=2.0)))
+    found = find_loss(logits, is_missing, scores, LossSearch([0], KnownRate(0.6, steepest=2.0)))
     np.testing.assert_allclose(found.rate(scores), rho, atol=0.03)
 
 
@@ -578,10 +577,10 @@ def test_losses_as_steep_as_those_of_other_columns_are_preferred():
     is_missing = rng.random(n_rows) < q
     logits = np.log(q / (1 - q)) + 0.1 * rng.normal(size=n_rows)
     known = KnownRate(0.25, steepest=1.25)
-    alone = _find_loss(logits, is_missing, scores, LossSearch([0], known))
+    alone = find_loss(logits, is_missing, scores, LossSearch([0], known))
     assert alone.weights[0] < -1.5
     examples = LossExamples(({0: 1.1},), 0.9, 1.1)
-    found = _find_loss(logits, is_missing, scores, LossSearch([0], known, examples))
+    found = find_loss(logits, is_missing, scores, LossSearch([0], known, examples))
     assert found.weights[0] == pytest.approx(-1.1)
 
 

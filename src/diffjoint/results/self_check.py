@@ -311,7 +311,7 @@ def _scored(column: Column, truth: Values, filled: Values, left: Values) -> dict
     else:
         wrong = [(guess - truth) ** 2 for guess in (filled, known.mean())]
         measure = "standardised_rmse"
-        scores = [float(np.sqrt(_mean(cells))) / (column.scale or 1.0) for cells in wrong]
+        scores = [column.standardised(float(np.sqrt(_mean(cells)))) for cells in wrong]
     return {
         "column": column.name,
         "kind": str(column.kind),
