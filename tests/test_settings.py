@@ -127,7 +127,7 @@ def test_a_wrong_parameter_is_refused_before_the_table_is_opened(params, words):
         {"diffusion__device": "cuda:1"},
         {"diffusion__checkpoint": Path("runs")},
     ],
-    ids=str,
+    ids=lambda given: "-".join(given) if isinstance(given, dict) else "",
 )
 def test_a_right_parameter_is_taken(params):
     imputer = SelectiveImputer().set_params(**params)
