@@ -67,7 +67,7 @@ class Imputation:
 def make_imputation(
     coded: CodedTable, inferred: Aggregated, fitted: Fitted, options: Options
 ) -> Imputation:
-    """Put what was inferred about a table into its own container."""
+    """Build an ``Imputation`` in the container of the input."""
     space, seed = fitted.model.space, fitted.model.seed
     table, missing, schema = coded.table, coded.missing, space.schema
     state = coded.known.settle(inferred.state)
