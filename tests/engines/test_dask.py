@@ -50,6 +50,6 @@ def test_a_worker_that_dies_loses_nothing(client, model, folder, whole, tmp_path
 
 
 def test_what_is_not_installed_is_named(monkeypatch):
-    monkeypatch.setattr("diffjoint.engines.engine.find_spec", lambda name: None)
+    monkeypatch.setattr("diffjoint._extras.find_spec", lambda name: None)
     with pytest.raises(InputError, match=r"pip install 'diffjoint\[dask\]'"):
         DaskEngine()

@@ -10,58 +10,37 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from diffjoint._extras import is_there
 from diffjoint._types import Values
 from diffjoint.errors import in_python
 from diffjoint.report.check import CheckSummary, summarize_check
+from diffjoint.report.distributions import (
+    Distribution,
+    Statistics,
+    find_distribution,
+    find_statistics,
+)
 from diffjoint.report.drivers import Driver, Splitter
 from diffjoint.report.findings import Findings
+from diffjoint.report.head import HEAD_ROWS, Head, take_head
 from diffjoint.report.kept import KeptCells, say_why_kept
 from diffjoint.report.patterns import Patterns, find_patterns
 from diffjoint.report.states import IMPUTED, KEPT, OBSERVED, States, cell_states
 from diffjoint.report.together import Together, find_together
-from diffjoint.report.words import coded_text, shorten
+from diffjoint.report.words import shorten
 from diffjoint.results.explain import NO_REASON, plain_text
 from diffjoint.skip_rules.find import FoundRule
-from diffjoint.table import Column, Kind, cells_of, fill_column
+from diffjoint.table import Column, cells_of, fill_column
 
 MOST_REVIEWED = 2_000
 """Largest number of cells to list for review."""
-MOST_LEVELS = 8
-"""Largest number of levels to show of a column; the others are shown together."""
-MOST_BINS = 24
-"""Largest number of bins of a distribution."""
 MAP_ROWS = 160
 """Largest number of rows in the map."""
 MAP_CELLS = 24_000
 """Largest number of cells in the map; maps of wide tables have fewer rows."""
-OUTER = 0.005
-"""Share of the observed numbers to leave out at each end of a distribution."""
 GRID = np.arange(101) / 100
 """Thresholds that the page can try."""
 PACKAGES = ("diffjoint", "numpy", "pandas", "scikit-learn", "torch", "narwhals", "pyarrow")
-
-
-@dataclass(frozen=True)
-class Distribution:
-    """Distribution of the observed and the imputed values of a column.
-
-    Attributes
-    ----------
-    labels : tuple of str
-        Levels, or the edges of the bins (one more than there are counts).
-    observed, imputed : tuple of int
-        Number of cells in each level or bin.
-    is_binned : bool
-        True for numbers and dates, False for levels.
-    n_others : int
-        Number of levels that the last label stands for; 0 if it is a level itself.
-    """
-
-    labels: tuple[str, ...]
-    observed: tuple[int, ...]
-    imputed: tuple[int, ...]
-    is_binned: bool
-    n_others: int = 0
 
 
 @dataclass(frozen=True)
@@ -87,6 +66,9 @@ class ColumnSummary:
         Conditions under which cells of the column are often kept as NA.
     kept : KeptCells or None
         Why cells are kept as NA; None if none are.
+    observed, imputed, drawn : Statistics or None
+        Statistics of the observed cells, of the imputed ones, and of these in all draws together;
+        None if there are none.
     """
 
     name: str
@@ -103,6 +85,9 @@ class ColumnSummary:
     distribution: Distribution | None = None
     drivers: tuple[Driver, ...] = ()
     kept: KeptCells | None = None
+    observed: Statistics | None = None
+    imputed: Statistics | None = None
+    drawn: Statistics | None = None
 
 
 @dataclass(frozen=True)
@@ -156,6 +141,8 @@ class Summary:
         In the order of the table.
     map_rows : tuple of str
         Some rows of the table, one digit per cell: 0 observed, 1 imputed, 2 kept, 3 left.
+    head : Head
+        Some rows of the completed table.
     patterns : Patterns
         Which cells of rows are missing, and in how many rows.
     together : Together
@@ -169,6 +156,8 @@ class Summary:
         Self-check, if there was one.
     rules : tuple of FoundRule
         Rules that the table of ``fit`` follows, gates before what they open.
+    n_draws, n_learnt : int
+        Number of draws, and of rows that they were learnt from; 0 without draws.
     """
 
     title: str
@@ -184,6 +173,7 @@ class Summary:
     band: tuple[float, float] | None
     columns: tuple[ColumnSummary, ...]
     map_rows: tuple[str, ...]
+    head: Head
     patterns: Patterns
     together: Together
     review: tuple[ReviewCell, ...]
@@ -193,6 +183,8 @@ class Summary:
     versions: Mapping[str, str] = field(default_factory=dict)
     check: CheckSummary | None = None
     rules: tuple[FoundRule, ...] = ()
+    n_draws: int = 0
+    n_learnt: int = 0
 
     @property
     def n_cells(self) -> int:
@@ -225,8 +217,8 @@ class Summary:
         return asdict(self)
 
 
-def summarize(findings: Findings, title: str) -> Summary:
-    """Count, bin and order everything that the report shows."""
+def summarize(findings: Findings, title: str, n_rows: int = HEAD_ROWS) -> Summary:
+    """Count, bin and order everything that the report shows, with some rows of the table."""
     table, schema = findings.table, findings.schema
     states, names = cell_states(findings), [column.name for column in schema.columns]
     together = find_together(states != OBSERVED, names)
@@ -256,6 +248,7 @@ def summarize(findings: Findings, title: str) -> Summary:
         band=findings.band,
         columns=columns,
         map_rows=_map(states),
+        head=take_head(findings, states, n_rows),
         patterns=find_patterns(states, names),
         together=together,
         review=_review(findings),
@@ -265,6 +258,8 @@ def summarize(findings: Findings, title: str) -> Summary:
         versions=_versions(),
         check=_check(findings, columns),
         rules=tuple(findings.rules),
+        n_draws=0 if findings.drawn is None else len(findings.drawn.values),
+        n_learnt=0 if findings.drawn is None else findings.drawn.n_learnt,
     )
 
 
@@ -293,7 +288,8 @@ def _column(findings: Findings, j: int, splitter: Splitter, together: Together) 
     if j in findings.searched:
         bins = np.searchsorted(GRID, findings.probability[judged, j], side="left")
         likely = tuple(np.bincount(bins, minlength=len(GRID)).tolist())
-    filled = is_missing & ~called
+    values, drawn = findings.values[:, j], _drawn(findings, j)
+    seen, imputed = values[~is_missing & ~np.isnan(values)], values[is_missing & ~called]
     return ColumnSummary(
         column.name,
         str(column.kind),
@@ -306,7 +302,7 @@ def _column(findings: Findings, j: int, splitter: Splitter, together: Together) 
         int(findings.review[:, j].sum()),
         n_settled,
         likely,
-        _distribution(findings.values[:, j], ~is_missing, filled, column) if n_missing else None,
+        find_distribution(column, seen, imputed, drawn) if n_missing else None,
         drivers,
         say_why_kept(
             n_kept,
@@ -318,50 +314,19 @@ def _column(findings: Findings, j: int, splitter: Splitter, together: Together) 
         )
         if n_kept
         else None,
+        find_statistics(column, seen),
+        find_statistics(column, imputed),
+        find_statistics(column, np.concatenate(drawn) if drawn else imputed[:0]),
     )
 
 
-def _distribution(
-    values: Values, observed: NDArray[np.bool_], imputed: NDArray[np.bool_], column: Column
-) -> Distribution | None:
-    seen, filled = values[observed & ~np.isnan(values)], values[imputed]
-    if not len(seen):
-        return None
-    if column.is_categorical:
-        return _of_levels(seen.astype(np.int64), filled.astype(np.int64), column)
-    edges = _edges(seen, column)
-    clipped = (np.clip(cells, edges[0], edges[-1]) for cells in (seen, filled))
-    counts = [np.histogram(cells, edges)[0].tolist() for cells in clipped]
-    labels = tuple(coded_text(column, edge) for edge in edges)
-    return Distribution(labels, tuple(counts[0]), tuple(counts[1]), is_binned=True)
-
-
-def _of_levels(seen: NDArray[np.int64], filled: NDArray[np.int64], column: Column) -> Distribution:
-    """Count the most frequent levels, and the others together."""
-    n_levels = len(column.levels)
-    counts = [np.bincount(cells, minlength=n_levels) for cells in (seen, filled)]
-    order = np.argsort(-(counts[0] + counts[1]), kind="stable")
-    top, others = order[:MOST_LEVELS], order[MOST_LEVELS:]
-    labels = [shorten(coded_text(column, code)) for code in top]
-    shown = [count[top].tolist() for count in counts]
-    if len(others):
-        labels.append(f"{len(others):,} other levels")
-        shown = [[*part, int(n[others].sum())] for part, n in zip(shown, counts, strict=True)]
-    seen_in, filled_in = map(tuple, shown)
-    return Distribution(tuple(labels), seen_in, filled_in, is_binned=False, n_others=len(others))
-
-
-def _edges(seen: Values, column: Column) -> Values:
-    """Return the edges of bins over nearly all observed numbers; of whole width for integers."""
-    low, high = np.quantile(seen, [OUTER, 1 - OUTER])
-    if column.kind is Kind.INTEGER:
-        low, high = np.floor(low), np.ceil(high) + 1
-        width = max(1.0, np.ceil((high - low) / MOST_BINS))
-        return np.asarray(low + width * np.arange(int(np.ceil((high - low) / width)) + 1))
-    if high <= low:
-        low, high = low - 0.5, high + 0.5
-    edges = np.linspace(low, high, MOST_BINS + 1)
-    return edges if np.all(np.diff(edges) > 0) else np.array([low, np.nextafter(high, np.inf)])
+def _drawn(findings: Findings, j: int) -> list[Values]:
+    """Return the values of the filled-in cells of a column in each draw."""
+    if findings.drawn is None:
+        return []
+    rows = findings.drawn.rows
+    is_filled = findings.is_missing[rows, j] & ~findings.called[rows, j]
+    return [values[is_filled, j] for values in findings.drawn.values] if is_filled.any() else []
 
 
 def _map(states: States) -> tuple[str, ...]:
@@ -430,4 +395,6 @@ def _index(findings: Findings, rows: Sequence[int]) -> list[str]:
 
 
 def _versions() -> dict[str, str]:
-    return {"Python": platform.python_version(), **{name: version(name) for name in PACKAGES}}
+    """Return what the table was completed with; torch is not always there."""
+    there = [name for name in PACKAGES if name != "torch" or is_there(name)]
+    return {"Python": platform.python_version(), **{name: version(name) for name in there}}
