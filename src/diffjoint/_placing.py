@@ -86,7 +86,7 @@ class _Entry:
 def put_together(files: Iterable[Complete]) -> None:
     """Put files in their places: all, or, if something goes wrong, none.
 
-    Where two are for one place, the later one is put there.
+    If two files share a target, the later wins.
     """
     last = list({one.target: one for one in files}.values())
     if len(last) > 1:
@@ -279,7 +279,7 @@ def _stamp(told: os.stat_result) -> tuple[int, int, int]:
 
 
 def _sync(folder: Path) -> None:
-    """Have a folder's new names survive a power cut, where the system can."""
+    """Call fsync on a folder, where the system can: its new names then survive a power cut."""
     if fcntl is None:
         return
     number = os.open(folder, os.O_RDONLY)

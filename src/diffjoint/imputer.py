@@ -1,4 +1,4 @@
-"""SelectiveImputer: Diff-Joint behind scikit-learn's contract."""
+"""SelectiveImputer, a scikit-learn transformer."""
 
 import os
 from collections.abc import Callable, Hashable, Mapping, Sequence

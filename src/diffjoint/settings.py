@@ -274,9 +274,9 @@ INPAINT_ONLY = (
 AMORTISED_ONLY = ("n_boosters",)
 """Settings that the amortised sampler does not use, and those that the other does not."""
 MANY_COORDINATES = 30
-"""Of a row in model space: from more of them on, a denoiser is twice as wide as a preset says."""
+"""Encoded width above which the denoiser's width is doubled."""
 FEW_ROWS, BOOSTERS_OF_FEW = 5_000, 3
-"""Of fewer rows, chance makes much of what one booster learns: so many are then averaged."""
+"""Below ``FEW_ROWS`` rows, average ``BOOSTERS_OF_FEW`` models to reduce variance."""
 DEFAULT_PRESET = "fast"
 DEFAULT_DETECTOR: DetectorName = "evidence"
 DEFAULT_MEMORY_LIMIT = "1GB"

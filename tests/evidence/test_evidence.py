@@ -1,35 +1,17 @@
-"""Evidence: q, rho and phi from who is missing, on worlds in which they are known."""
+"""Evidence: q, rho and phi from which cells are missing, on worlds in which they are known."""
 
 import numpy as np
 import pytest
 from scipy.special import expit, logit
 
 from diffjoint.evidence import fit_evidence, pack, unpack
-from diffjoint.evidence.column import _find_loss
 from diffjoint.evidence.detector import folds_of
-from diffjoint.evidence.doubts import ALL_SEARCHED, NO_OTHER_COLUMN
+from diffjoint.evidence.doubts import NO_OTHER_COLUMN
 from diffjoint.evidence.explain import explain_cells
 from diffjoint.evidence.folds import NEW, Judged
-from diffjoint.evidence.loss_rounds import KnownRate, LossSearch
-from diffjoint.evidence.losses import (
-    LossExamples,
-    LossModel,
-    constant_loss,
-    find_drivers,
-    loss_examples,
-)
-from diffjoint.evidence.missing import (
-    IN_FOLDS,
-    LEARNER,
-    UNTIL_WORSE,
-    learn_in_folds,
-    learn_missing,
-    rows_outside,
-)
 from diffjoint.metrics import mm_scores, token_accuracy
 from diffjoint.simulate import bayes_posterior, bayesian_network
 from diffjoint.state import keyed_uniform, row_keys
-from diffjoint.trees.boosted import _as_numbers, n_bins_for
 from tests.evidence.turns import ready_to_draw
 
 N_LEVELS = np.array([0, 0, 2, 3, 2])
@@ -46,11 +28,6 @@ def judged(world, evidence):
     likely = table * 0.0
     likely[:] = evidence.probability(table.to_numpy(), table.isna().to_numpy())
     return likely
-
-
-@pytest.fixture(scope="module")
-def network():
-    return bayesian_network(10_000, 6_000, loss_rate=0.2, seed=3)
 
 
 @pytest.fixture(scope="module")
@@ -185,31 +162,6 @@ def test_a_given_rate_is_used_as_it_is(network):
     assert (likely.loc[missing, "D2"] > 0.99).all(), "nothing is lost, so all is meaningful"
 
 
-def test_without_other_losses_the_floor_is_taken_and_a_doubt_told():
-    rng = np.random.default_rng(0)
-    gate = rng.integers(0, 2, 4_000).astype(float)
-    answer = np.where((gate == 0) | (rng.random(4_000) < 0.1), np.nan, rng.normal(size=4_000))
-    values = np.column_stack([gate, answer])
-    evidence = fit_evidence(values, np.isnan(values), np.array([2, 0]), [1])
-    assert evidence.doubts == (NO_OTHER_COLUMN,)
-    likely = evidence.probability(values, np.isnan(values))[:, 1]
-    assert (likely[gate == 0] > 0.95).all()
-    lost = np.isnan(answer) & (gate == 1)
-    assert (likely[lost] < 0.1).all()
-
-
-def test_columns_that_disagree_raise_a_doubt():
-    rng = np.random.default_rng(0)
-    values = rng.normal(size=(2_000, 4))
-    values[rng.random(2_000) < 0.02, 0] = np.nan
-    values[rng.random(2_000) < 0.4, 1] = np.nan
-    values[rng.random(2_000) < 0.3, 2] = np.nan
-    evidence = fit_evidence(values, np.isnan(values), np.zeros(4, dtype=int), [2])
-    assert "may lose at a rate of its own" in evidence.doubts[0]
-    given = fit_evidence(values, np.isnan(values), np.zeros(4, dtype=int), [2], loss_rate=0.3)
-    assert given.doubts == ()
-
-
 def test_a_column_with_losses_alone_is_called_lost():
     rng = np.random.default_rng(0)
     values = rng.normal(size=(4_000, 4))
@@ -217,109 +169,6 @@ def test_a_column_with_losses_alone_is_called_lost():
     evidence = fit_evidence(values, np.isnan(values), np.zeros(4, dtype=int), [1, 2])
     likely = evidence.probability(values, np.isnan(values))
     assert (likely[np.isnan(values)] > 0.5).mean() < 0.01
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_losses_without_drivers_have_none(seed):
-    rng = np.random.default_rng(seed)
-    values = np.column_stack([rng.normal(size=(3_000, 6)), rng.integers(0, 12, (3_000, 4))])
-    values[rng.random(values.shape) < 0.2] = np.nan
-    n_levels = np.array([0] * 6 + [12] * 4)
-    drivers, _ = find_drivers(values, n_levels, np.arange(10), seed=0)
-    assert drivers == []
-
-
-def test_drivers_among_many_columns_are_found():
-    rng = np.random.default_rng(0)
-    values = np.column_stack([rng.normal(size=(4_000, 8)), rng.integers(0, 5, (4_000, 4))])
-    effect = np.array([1.0, -1.0, 0.3, -0.2, 0.8])
-    for k in range(2, 8):
-        logit = -1.5 + rng.normal() * values[:, 0] + rng.normal() * effect[values[:, 9].astype(int)]
-        values[rng.random(4_000) < expit(logit), k] = np.nan
-    drivers, _ = find_drivers(values, np.array([0] * 8 + [5] * 4), np.arange(2, 8), seed=0)
-    assert drivers == [0, 9]
-
-
-def test_trees_say_what_scikit_learn_says(network):
-    from sklearn.ensemble import HistGradientBoostingClassifier
-
-    values = network.train.observed_table.to_numpy()
-    inputs, missing = np.array([0, 1, 2, 4]), np.isnan(values[:, 3])
-    trees = learn_missing(values, missing, N_LEVELS, inputs, seed=0)
-    numbers = _as_numbers(values[:, inputs], trees.level_codes, trees.level_starts)
-    settings = LEARNER | UNTIL_WORSE | {"max_bins": n_bins_for(len(values))}
-    reference = HistGradientBoostingClassifier(**settings, min_samples_leaf=33, random_state=0)
-    expected = reference.fit(numbers, missing).decision_function(numbers)
-    np.testing.assert_allclose(trees.logit(values), expected, atol=1e-9)
-
-
-def test_every_fold_learns_from_all_rows_of_the_others(network):
-    from sklearn.ensemble import HistGradientBoostingClassifier
-
-    values = network.train.observed_table.to_numpy()[:2_000]
-    inputs, missing = np.array([0, 1, 2, 4]), np.isnan(values[:, 3])
-    folds = np.arange(2_000) % 4
-    grown = learn_in_folds(values, missing, N_LEVELS, inputs, folds, 4, seed=0)
-    n_rounds = {len(trees.roots) for trees in grown}
-    assert len(n_rounds) == 1, "found once for all folds"
-    rows, trees = rows_outside(folds, 2), grown[2]
-    settings = IN_FOLDS | {"max_iter": n_rounds.pop(), "early_stopping": False}
-    settings["max_bins"] = n_bins_for(len(rows))
-    reference = HistGradientBoostingClassifier(**settings, min_samples_leaf=10, random_state=0)
-    numbers = _as_numbers(values[:, inputs], trees.level_codes, trees.level_starts)
-    expected = reference.fit(numbers[rows], missing[rows]).decision_function(numbers)
-    np.testing.assert_allclose(trees.logit(values), expected, atol=1e-9)
-
-
-def test_too_few_cells_of_a_kind_give_the_rate_alone():
-    missing = np.arange(100) < 3
-    rows = np.random.default_rng(0).normal(size=(100, 2))
-    trees = learn_missing(rows, missing, np.zeros(2, dtype=int), np.arange(2), 0)
-    np.testing.assert_allclose(expit(trees.logit(np.zeros((4, 2)))), 0.03)
-
-
-def test_a_loss_model_meets_its_level():
-    scores = np.random.default_rng(0).normal(size=(5_000, 3))
-    model = LossModel(np.array([0, 2]), np.array([1.0, -0.5]), 0.0).with_mean_rate(scores, 0.2)
-    assert model.rate(scores).mean() == pytest.approx(0.2)
-    assert constant_loss(0.25).rate(scores) == pytest.approx(0.25)
-
-
-def test_losses_are_made_no_steeper_than_told():
-    scores = np.random.default_rng(0).normal(size=(5_000, 3))
-    rows = scores[:, 1] > 0
-    model = LossModel(np.array([0, 1]), np.array([3.0, 4.0]), -1.0)
-    flatter = model.no_steeper(scores, 1.0, rows)
-    assert (scores[:, :2] @ flatter.weights).std() == pytest.approx(1.0)
-    assert flatter.rate(scores[rows]).mean() == pytest.approx(model.rate(scores[rows]).mean())
-    assert model.no_steeper(scores, 9.0, rows) is model
-
-
-def test_other_columns_tell_how_steep_losses_are():
-    rng = np.random.default_rng(0)
-    scores, is_missing = rng.normal(size=(20_000, 3)), np.zeros((20_000, 3), dtype=bool)
-    is_missing[:, 1] = rng.random(20_000) < expit(0.8 * scores[:, 0] - 1)
-    is_missing[:, 2] = rng.random(20_000) < expit(0.3 * scores[:, 0] - 1)
-    assert loss_examples(scores, is_missing, np.array([1, 2]), [0]).steepest == pytest.approx(
-        0.8, abs=0.05
-    )
-    assert loss_examples(scores, is_missing, np.array([0]), [0]).steepest == 0.0, (
-        "no column drives itself"
-    )
-
-
-def test_losses_are_found_where_the_least_missing_rows_mislead():
-    """Half the rows, rarely lost, are the least missing: losses there are far below the rest."""
-    rng = np.random.default_rng(0)
-    n_rows = 20_000
-    scores = np.column_stack([rng.choice([-1.0, 1.0], n_rows), rng.normal(size=n_rows)])
-    rho = expit(1.5 * scores[:, 0] - 0.5)
-    phi = np.where(scores[:, 1] > 1.0, 0.9, 0.0)
-    q = rho + (1 - rho) * phi
-    is_missing = rng.random(n_rows) < q
-    logits = np.log(q / (1 - q)) + 0.02 * rng.normal(size=n_rows)
-    found = _find_loss(logits, is_missing, scores, LossSearch([0], KnownRate(0.6, steepest=2.0)))
-    np.testing.assert_allclose(found.rate(scores), rho, atol=0.03)
 
 
 def test_folds_follow_the_rows():
@@ -401,49 +250,6 @@ def test_a_lone_column_can_be_searched():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("n_columns", [1, 3])
-def test_without_any_other_column_a_doubt_says_so(n_columns):
-    rng = np.random.default_rng(0)
-    values = rng.normal(size=(1_000, n_columns))
-    values[rng.random(values.shape) < 0.3] = np.nan
-    n_levels, everything = np.zeros(n_columns, dtype=int), range(n_columns)
-    evidence = fit_evidence(values, np.isnan(values), n_levels, everything)
-    assert evidence.doubts == (ALL_SEARCHED,)
-    assert unpack(pack(evidence)).doubts == evidence.doubts
-    given = fit_evidence(values, np.isnan(values), n_levels, everything, loss_rate=0.1)
-    assert given.doubts == ()
-    likely = given.probability(values, np.isnan(values))[np.isnan(values)]
-    assert likely.mean() == pytest.approx((0.3 - 0.1) / 0.9 / 0.3, abs=0.08)
-
-
-@pytest.mark.slow
-def test_a_column_that_may_lose_by_its_own_rate_raises_a_doubt():
-    """A tenth is lost elsewhere, 40% here and whatever the row holds: meaning or loss?"""
-    rng = np.random.default_rng(0)
-    values = rng.normal(size=(3_000, 4))
-    values[rng.random(values.shape) < 0.1] = np.nan
-    values[rng.random(3_000) < 0.4, 2] = np.nan
-    values[values[:, 0] > 0, 3] = np.nan
-    n_levels = np.zeros(4, dtype=int)
-    names = ["a", "b", "flat", "gated"]
-    evidence = fit_evidence(values, np.isnan(values), n_levels, [2, 3], names=names)
-    assert [doubt.split(" are missing")[0] for doubt in evidence.doubts] == ["Cells of flat"]
-    given = fit_evidence(values, np.isnan(values), n_levels, [2, 3], loss_rate={2: 0.4})
-    assert given.doubts == ()
-
-
-def test_every_doubt_comes_back():
-    rng = np.random.default_rng(0)
-    values = rng.normal(size=(2_000, 4))
-    values[rng.random(2_000) < 0.02, 0] = np.nan
-    values[rng.random(2_000) < 0.4, 1] = np.nan
-    values[:10, 2] = np.nan
-    evidence = fit_evidence(values, np.isnan(values), np.zeros(4, dtype=int), [2])
-    assert len(evidence.doubts) == 2
-    assert unpack(pack(evidence)).doubts == evidence.doubts
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("loss_rate", [0.005, None])
 def test_a_level_far_below_what_is_missing_can_be_met(loss_rate):
     for seed in range(4):
@@ -458,16 +264,6 @@ def test_a_level_far_below_what_is_missing_can_be_met(loss_rate):
             values, np.isnan(values), np.zeros(4, dtype=int), [3], loss_rate=loss_rate
         )
         ready_to_draw(evidence, values)
-
-
-@pytest.mark.slow
-def test_cells_lost_together_raise_a_doubt():
-    rng = np.random.default_rng(0)
-    values = rng.normal(size=(2_000, 5))
-    values[rng.random(2_000) < 0.15, 1:] = np.nan
-    evidence = fit_evidence(values, np.isnan(values), np.zeros(5, dtype=int), [4])
-    assert evidence.leans_on_values
-    assert any("Cells get lost together" in doubt for doubt in evidence.doubts)
 
 
 def test_one_lost_cell_elsewhere_does_not_tell_the_rate():
@@ -565,28 +361,3 @@ def test_drawn_masks_are_as_coherent_as_the_truth():
         d2 += drawn[:, 3].sum()
         both += (drawn[:, 3] & drawn[:, 4]).sum()
     assert both == d2 > 0
-
-
-def test_losses_as_steep_as_those_of_other_columns_are_preferred():
-    """Believed to be rarer than they are, losses by themselves come out far too steep."""
-    rng = np.random.default_rng(0)
-    n_rows = 20_000
-    scores = np.where(rng.random(n_rows) < 0.3, 1.5, -0.65)[:, None]
-    rho = expit(-1.1 * scores[:, 0] - 0.5)
-    phi = np.where(rng.normal(size=n_rows) > 1.5, 0.5, 0.1)
-    q = rho + (1 - rho) * phi
-    is_missing = rng.random(n_rows) < q
-    logits = np.log(q / (1 - q)) + 0.1 * rng.normal(size=n_rows)
-    known = KnownRate(0.25, steepest=1.25)
-    alone = _find_loss(logits, is_missing, scores, LossSearch([0], known))
-    assert alone.weights[0] < -1.5
-    examples = LossExamples(({0: 1.1},), 0.9, 1.1)
-    found = _find_loss(logits, is_missing, scores, LossSearch([0], known, examples))
-    assert found.weights[0] == pytest.approx(-1.1)
-
-
-def test_steepness_is_unusual_only_outside_what_other_columns_show():
-    examples = LossExamples(({0: 1.0},), 0.5, 1.0)
-    assert examples.excess_steepness(0.5) == examples.excess_steepness(1.0) == 0.0
-    assert examples.excess_steepness(np.e) == pytest.approx(1.0)
-    assert LossExamples().excess_steepness(3.0) == 0.0

@@ -3,8 +3,10 @@
 import pandas as pd
 import pytest
 
+from diffjoint import imputer, inference
 from diffjoint.cli import main
 from diffjoint.fitting import prepare
+from diffjoint.io import files
 from diffjoint.simulate import household_survey
 from diffjoint.state import keys
 from tests.conftest import FEW_CELLS, TINY_INPAINT, new_imputer
@@ -83,6 +85,26 @@ def test_a_command_codes_its_table_once(command, survey, done, tmp_path, capsys)
         main([command, *given, *beside, "--self-check", "-q"])
     assert end.value.code == 0
     assert done == ["coded"]
+
+
+def test_a_command_opens_its_table_once(survey, tmp_path, monkeypatch):
+    opened = []
+    for module in (files, imputer, inference):
+        usual = module.open_table
+
+        def counted(table, usual=usual):
+            opened.append("opened")
+            return usual(table)
+
+        monkeypatch.setattr(module, "open_table", counted)
+    survey.to_parquet(tmp_path / "in.parquet")
+    given = ["in.parquet", "out.parquet", "--report", "r.html", "-m", ",".join(SEARCHED)]
+    given += ["--loss-rate", "spouse_age=0.1", "--mm-fill", "weekly_hours=0", "-q"]
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as end:
+        main(["impute", *given])
+    assert end.value.code == 0
+    assert opened == ["opened"]
 
 
 @pytest.fixture

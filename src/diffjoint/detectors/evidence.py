@@ -37,13 +37,7 @@ class EvidenceBelief(Belief):
     def probability(
         self, observation: Observation, folds: NDArray[np.int64] | None = None
     ) -> Values:
-        """Return P(meaningful) of every candidate cell; 0 elsewhere, 1 where that is known.
-
-        Parameters
-        ----------
-        folds : int array of shape (n_rows,), optional
-            Those of the whole table, if these are some rows of it.
-        """
+        """Return P(meaningful) as :meth:`Belief.probability` says it."""
         folds = self.judging_folds(observation.fold_keys) if folds is None else folds
         likely = self.evidence.probability(observation.values, observation.candidates, folds)
         return np.where(observation.known_meaningful, 1.0, likely)

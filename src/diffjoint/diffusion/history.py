@@ -58,8 +58,6 @@ def _value_change(done: Pass, last: Pass, observation: Observation, space: Joint
     for j, column in enumerate(space.schema.modelled):
         missing = ~observation.observed[:, j]
         change = (done.aggregated.values - last.aggregated.values)[missing, j]
-        squares.append(
-            (change != 0) if column.is_categorical else (change / (column.scale or 1.0)) ** 2
-        )
+        squares.append((change != 0) if column.is_categorical else column.standardised(change) ** 2)
     together = np.concatenate(squares)
     return float(np.sqrt(together.mean())) if len(together) else 0.0

@@ -20,7 +20,7 @@ Uniform = Callable[[int], Values]
 STREAMS = 1_000_000_000
 """Streams of random numbers from this on belong to draws by trees; each draw has a few."""
 PER_DRAW, MOST_SETS = 64, 1_000
-"""Streams of a draw; sets of models at most."""
+"""Random streams per draw; maximum number of model sets."""
 TRIES, APART = 6, 0.381966
 """Times that a number beyond its limits is drawn again, each by a random number so far on."""
 

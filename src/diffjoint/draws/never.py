@@ -12,7 +12,7 @@ from diffjoint._types import Mask, Places, Values
 from diffjoint.draws.column import ColumnPlan
 
 EXPECTED, EXPECTED_OF_MEANINGFUL = 10.0, 20.0
-"""Rows that would have to hold both if they had nothing to do with each other, at least."""
+"""Expected joint count under independence, at least."""
 RARE = 0.02
 """Calls may be wrong: a level and a meaningful cell may be together in this share of those rows."""
 

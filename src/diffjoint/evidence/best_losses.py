@@ -1,4 +1,4 @@
-"""The best that losses could do to explain who is missing in a column, whatever they depend on.
+"""The best that losses could do to explain the missing cells of a column, whatever they depend on.
 
 Losses add up on the logit scale: each other column makes a loss likelier or less likely, by its
 value, by the fact that it is missing, and by what can then be guessed of it. And they are not
@@ -123,7 +123,7 @@ def together(logits: Values, is_missing: Mask) -> Values:
 
 
 def association(features: Values, is_missing: Mask) -> float:
-    """P-value of the feature that goes most with who is missing, for all features together."""
+    """P-value of the feature that goes most with missingness, for all features together."""
     centred = features - features.mean(axis=0)
     rate = is_missing.mean()
     variance = (centred**2).sum(axis=0) * rate * (1 - rate)

@@ -1,6 +1,6 @@
 """Columns that miss more than losses explain: where a missing cell may be meaningful.
 
-Two signs name a column. *Contexts*: boosted trees say who is missing better than any loss could,
+Two signs name a column. *Contexts*: boosted trees predict missingness better than any loss could,
 see :mod:`diffjoint.evidence.best_losses`. *Excess*: it misses more than the rate that other columns
 agree on, and not completely at random. Where cells get lost together, what is missing beside a cell
 misleads: then only those columns stay named that values bear out.
@@ -36,7 +36,7 @@ N_FOLDS = 3
 N_WAYS = 2
 """Ways that a column can be named."""
 LEAST_GAIN = 0.004
-"""Share of what is uncertain about who is missing that losses may leave to contexts."""
+"""Share of what is uncertain about which cells are missing that losses may leave to contexts."""
 LEAST_EXCESS = 0.02
 """Share of the cells that a column must miss beyond the rate that others agree on."""
 AGREE = 3.0

@@ -18,8 +18,8 @@ from diffjoint.state import row_keys
 LearntColumn = ColumnEvidence | ValuesEvidence
 """What was learnt of a column: by values and missingness together, or by values first."""
 N_FOLDS, FEW_FOLDS, LARGE = 6, 3, 50_000
-"""Folds of a table; of a large one, and of what masks are drawn from, few will do. Several folds
-make one of the few, so that they must be a multiple."""
+"""Folds of a table; ``FEW_FOLDS`` for more than ``LARGE`` rows, and to draw masks. ``N_FOLDS`` must
+be a multiple of ``FEW_FOLDS``."""
 N_TYPICAL = 256
 """Cells of each column that are kept to tell what other rows hold."""
 MOST_ASKED = 12

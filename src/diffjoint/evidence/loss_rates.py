@@ -244,6 +244,6 @@ def believable(
 
 
 def correlation(is_missing: Mask, a: int, b: int) -> float:
-    """Return the correlation of who is missing in two columns; neither may be constant."""
+    """Return the correlation of missing cells in two columns; neither may be constant."""
     x, y = (is_missing[:, k] - is_missing[:, k].mean() for k in (a, b))
     return float((x @ y) / np.sqrt((x @ x) * (y @ y)))

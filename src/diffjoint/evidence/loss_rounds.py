@@ -72,7 +72,7 @@ class LossSearch:
 def find_loss(
     logits: Values, is_missing: Mask, scores: Values, loss_search: LossSearch
 ) -> LossModel:
-    """Return the losses that best explain who is missing where hardly a cell is meaningful.
+    """Return the losses that best explain missing cells where hardly a cell is meaningful.
 
     Where the rounds end depends on where they start, and a share of meaningful cells that is alike
     everywhere is not told from losses by its fit alone. So losses shaped like those of columns that
@@ -111,7 +111,7 @@ class _FittedLoss:
     share : float
         Of the rows, those in which losses alone explain what is missing.
     fit : float
-        Log-likelihood of who is missing.
+        Log-likelihood of which cells are missing.
     """
 
     loss: LossModel
@@ -142,7 +142,7 @@ def _losses_by_example(
 def _fitted_at(
     loss: LossModel, logits: Values, is_missing: Mask, scores: Values
 ) -> tuple[_FittedLoss, Mask]:
-    """Return how well losses explain who is missing, and the rows in which they alone do."""
+    """Return how well losses explain the missing cells, and the rows in which they alone do."""
     rho = loss.rate(scores)
     rates = _mm_rates(logits, is_missing, rho)
     regular: Mask = rates < np.quantile(rates, FLOOR_SHARE) + NO_EXCESS

@@ -17,10 +17,10 @@ from diffjoint.evidence.search_table import Search
 from diffjoint.trees import side_by_side
 
 ALIKE = 0.2
-"""Correlation of who is missing in two columns from which on they are missing together."""
+"""Correlation of which cells are missing in two columns from which on they are missing together."""
 N_FOLDS = 3
 CLEARLY = 2.0
-"""Standard errors by which rows must say more of who is missing than the rate alone."""
+"""Standard errors by which rows must say more of which cells are missing than the rate alone."""
 
 
 def missing_alike(is_missing: Mask, columns: Iterable[int]) -> list[list[int]]:

@@ -44,7 +44,7 @@ class Learned:
 
 
 Store = Callable[[Learned], object]
-"""Takes what was learnt."""
+"""Callback that receives a :class:`Learned`."""
 
 
 def fit_values(task: Task, seed: int, options: Options, store: Store) -> None:
@@ -196,7 +196,7 @@ def learn_tree_draws_of(
 
 
 def identify(model: Model, inferred: Aggregated, table_digest: str) -> str:
-    """Return what identifies what was learnt; a copy or a saved one has the same.
+    """Return a digest that copies and saved models share.
 
     Parameters
     ----------
@@ -213,7 +213,7 @@ def identify(model: Model, inferred: Aggregated, table_digest: str) -> str:
 
 
 def _begin(observation: Observation, plan: Plan, n_passes: int, progress: Progress) -> None:
-    """Tell how much there is to do in all phases together."""
+    """Set the progress total over all phases."""
     by_evidence = plan.detector == DEFAULT_DETECTOR
     units = fit_units(
         observation, plan.space, plan.settings, by_evidence=by_evidence, n_passes=n_passes
@@ -224,7 +224,7 @@ def _begin(observation: Observation, plan: Plan, n_passes: int, progress: Progre
 def _learn_belief(
     observation: Observation, plan: Plan, seed: int, progress: Progress
 ) -> Belief | None:
-    """Learn what the detector thinks of the mask before anything is drawn; warn of its doubts."""
+    """Fit the detector and emit its warnings."""
     step = ScaledProgress(progress, evidence_units(observation, plan.settings))
     detector = load_detector(plan.detector)
     belief = detector.learn(observation, plan.space, plan.loss_rate, seed, step)

@@ -24,7 +24,7 @@ class Fitted:
     ----------
     model : Model
     identity : str
-        What tells what was learnt from what others learnt.
+        Digest that distinguishes this model from others.
     digest : str or None
         What identifies the table of ``fit``.
     inferred : Aggregated or None

@@ -1,4 +1,4 @@
-"""What fitting leaves behind, and what it can say of new rows."""
+"""Fitted models, and inference on new rows."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ BELIEF, EXPECTATION, TREE_DRAWS = "belief.", "expectation.", "draws."
 FIRST_MASK = 1_000
 """Streams of random numbers below this belong to fit."""
 WITHOUT_TORCH = ("auto", "cpu")
-"""Devices that are there whatever torch says."""
+"""Devices that need no torch check."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -231,7 +231,7 @@ class ValueModel(Model):
         progress: Progress,
         masks: Masks | None = None,
     ) -> Iterator[Draws]:
-        """Draw the incomplete rows by diffusion, as narrow around expectation as due."""
+        """Draw incomplete rows by diffusion, shrunk towards the expected value by ``shares``."""
         from diffjoint.diffusion.narrow_draws import narrowed
 
         blocks = super().draws(observation, draws, memory_limit, progress, masks)

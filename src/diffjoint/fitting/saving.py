@@ -34,7 +34,7 @@ class Saved:
     found_rules : tuple of FoundRule
     history : list of dict
     identity : str
-        What tells what was learnt from what others learnt.
+        Digest that distinguishes this model from others.
     feature_names : list of str
         Empty for arrays.
     n_features : int

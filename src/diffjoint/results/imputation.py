@@ -14,6 +14,7 @@ from diffjoint.results.complete import complete, in_table_shape
 from diffjoint.results.constants import read_constants
 from diffjoint.results.explain import check_band, in_band
 from diffjoint.state import JointSpace, JointState
+from diffjoint.table import in_user_units
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ class Imputation:
 def make_imputation(
     coded: CodedTable, inferred: Aggregated, fitted: Fitted, options: Options
 ) -> Imputation:
-    """Put what was inferred about a table into its own container."""
+    """Build an ``Imputation`` in the container of the input."""
     space, seed = fitted.model.space, fitted.model.seed
     table, missing, schema = coded.table, coded.missing, space.schema
     state = coded.known.settle(inferred.state)
@@ -74,12 +75,11 @@ def make_imputation(
     review = in_band(check_band(options.review_band), inferred.meaningful_score, candidates)
     is_empty = np.column_stack([table.missing(i) for i in range(table.n_columns)])
     n_left = int(is_empty.sum()) - int(is_empty[:, schema.modelled_positions].sum())
-    units = np.array([column.unit for column in schema.modelled])
     n_missing, n_kept = int(missing.sum()), int(state.meaningful.sum())
     cells = (
         state.meaningful,
         coded.known.fill_certain(inferred.meaningful_score),
-        np.where(missing, inferred.uncertainty / units, 0.0),
+        np.where(missing, in_user_units(inferred.uncertainty, schema), 0.0),
         review,
     )
     meaningful, probability, uncertainty, to_review = (

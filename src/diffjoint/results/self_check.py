@@ -352,7 +352,7 @@ def _scored(column: Column, truth: Values, filled: Values, usual: Values) -> dic
     else:
         wrong = [(guess - truth) ** 2 for guess in (filled, usual)]
         measure = "standardised_rmse"
-        scores = [float(np.sqrt(_mean(cells))) / (column.scale or 1.0) for cells in wrong]
+        scores = [column.standardised(float(np.sqrt(_mean(cells)))) for cells in wrong]
     verdict = _verdict(*wrong)
     return {
         "column": column.name,

@@ -6,7 +6,9 @@ from diffjoint.table.decode import (
     fill_column,
     fill_constant,
     from_standard_units,
+    in_user_units,
     on_grid,
+    spread_from_standard_units,
 )
 from diffjoint.table.dummies import dummy_levels, from_dummies, to_dummies
 from diffjoint.table.encode import code_table, coordinates, encode, to_standard_units
@@ -70,6 +72,7 @@ __all__ = [
     "from_scores",
     "from_standard_units",
     "how_to_model",
+    "in_user_units",
     "infer_kind",
     "infer_schema",
     "is_date",
@@ -82,6 +85,7 @@ __all__ = [
     "open_table",
     "pass_through_doubts",
     "scarce_columns",
+    "spread_from_standard_units",
     "to_dummies",
     "to_scores",
     "to_standard_units",

@@ -41,6 +41,20 @@ def from_standard_units(values: NDArray[np.float64], column: Column) -> NDArray[
     return values * column.scale + column.mean
 
 
+def spread_from_standard_units(
+    deviations: NDArray[np.float64], column: Column
+) -> NDArray[np.float64]:
+    """Convert standard deviations in units of a column's own to coded differences."""
+    return deviations * column.scale
+
+
+def in_user_units(differences: NDArray[np.float64], schema: Schema) -> NDArray[np.float64]:
+    """Convert coded differences, one column for each modelled one, to the units of reports."""
+    units = np.array([column.unit for column in schema.modelled])
+    in_units: NDArray[np.float64] = differences / units
+    return in_units
+
+
 def on_grid(values: NDArray[np.float64], column: Column) -> NDArray[np.float64]:
     """Round and clip numbers to those that a column can hold.
 

@@ -66,7 +66,8 @@ def encode(
 
 def to_standard_units(values: NDArray[np.float64], column: Column) -> NDArray[np.float64]:
     """Convert numbers of a column to standard deviations from its mean."""
-    return (values - column.mean) / (column.scale or 1.0)
+    standard: NDArray[np.float64] = column.standardised(values - column.mean)
+    return standard
 
 
 def coordinates(cells: NDArray[np.bool_], schema: Schema) -> NDArray[np.bool_]:

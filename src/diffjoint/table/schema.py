@@ -122,6 +122,10 @@ class Column:
         low = self.low if self.lowest is None else self.lowest
         return low, self.high if self.highest is None else self.highest
 
+    def standardised(self, differences: Any) -> Any:
+        """Return coded differences, a number or an array, in standard deviations."""
+        return differences / (self.scale or 1.0)
+
     @property
     def unit(self) -> float:
         """The unit to report values in, as a coded value: a day for dates, else 1."""

@@ -17,7 +17,13 @@ from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostin
 from diffjoint._progress import Progress
 from diffjoint._types import Mask, Places, Values
 from diffjoint.state import JointSpace, Observation
-from diffjoint.table import Column, from_standard_units, on_grid, to_standard_units
+from diffjoint.table import (
+    Column,
+    from_standard_units,
+    on_grid,
+    spread_from_standard_units,
+    to_standard_units,
+)
 from diffjoint.trees import (
     Arrays,
     Screen,
@@ -121,7 +127,8 @@ class ColumnExpectation:
         value, uncertainty = self.predict(rows)
         if column.is_categorical:
             return value, uncertainty
-        return on_grid(from_standard_units(value, column), column), uncertainty * column.scale
+        spread = spread_from_standard_units(uncertainty, column)
+        return on_grid(from_standard_units(value, column), column), spread
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ class Wrapped:
     levels: tuple[Values, ...]
 
     def predict(self, observation: Observation) -> tuple[Values, Values]:
-        """Return values with every missing cell filled, and NaN for how uncertain these are."""
+        """Return values with every missing cell filled, and NaN uncertainties."""
         missing = ~observation.observed
         schema = self.space.schema
         given = to_dummies(observation.values, schema, self.levels)
