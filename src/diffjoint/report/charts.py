@@ -6,7 +6,8 @@ import numpy as np
 from markupsafe import Markup
 
 from diffjoint.report.check import MissingLine
-from diffjoint.report.summarize import Distribution, Summary
+from diffjoint.report.distribution import Distribution
+from diffjoint.report.summarize import Summary
 from diffjoint.report.words import shorten
 
 WIDTH, HEIGHT, FOOT = 320, 116, 20

@@ -10,56 +10,28 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from diffjoint._types import Values
+from diffjoint._types import Mask, Values
 from diffjoint.errors import in_python
 from diffjoint.report.check import CheckSummary, summarize_check
+from diffjoint.report.distribution import Distribution, distribution_of
 from diffjoint.report.drivers import Driver, Splitter
 from diffjoint.report.findings import Findings
-from diffjoint.report.words import coded_text, shorten
+from diffjoint.report.words import shorten
 from diffjoint.results.explain import NO_REASON, plain_text
 from diffjoint.skip_rules.find import FoundRule
-from diffjoint.table import Column, Kind, cells_of, fill_column
+from diffjoint.table import Column, cells_of, fill_column
 
 MOST_REVIEWED = 2_000
 """Largest number of cells to list for review."""
-MOST_LEVELS = 8
-"""Largest number of levels to show of a column; the others are shown together."""
-MOST_BINS = 24
-"""Largest number of bins of a distribution."""
 MAP_ROWS = 160
 """Largest number of rows in the map."""
 MAP_CELLS = 24_000
 """Largest number of cells in the map; maps of wide tables have fewer rows."""
-OUTER = 0.005
-"""Share of the observed numbers to leave out at each end of a distribution."""
 GRID = np.arange(101) / 100
 """Thresholds that the page can try."""
 OBSERVED, IMPUTED, KEPT, LEFT = range(4)
 """States of a cell in the map. LEFT: missing, in a column that is passed through."""
 PACKAGES = ("diffjoint", "numpy", "pandas", "scikit-learn", "torch", "narwhals", "pyarrow")
-
-
-@dataclass(frozen=True)
-class Distribution:
-    """Distribution of the observed and the imputed values of a column.
-
-    Attributes
-    ----------
-    labels : tuple of str
-        Levels, or the edges of the bins (one more than there are counts).
-    observed, imputed : tuple of int
-        Number of cells in each level or bin.
-    is_binned : bool
-        True for numbers and dates, False for levels.
-    n_others : int
-        Number of levels that the last label stands for; 0 if it is a level itself.
-    """
-
-    labels: tuple[str, ...]
-    observed: tuple[int, ...]
-    imputed: tuple[int, ...]
-    is_binned: bool
-    n_others: int = 0
 
 
 @dataclass(frozen=True)
@@ -160,6 +132,8 @@ class Summary:
         Self-check, if there was one.
     rules : tuple of FoundRule
         Rules that the table of ``fit`` follows, gates before what they open.
+    n_sampled : int or None
+        Rows of a dataset that drivers and map were made from; None if it was all of them.
     """
 
     title: str
@@ -182,6 +156,7 @@ class Summary:
     versions: Mapping[str, str] = field(default_factory=dict)
     check: CheckSummary | None = None
     rules: tuple[FoundRule, ...] = ()
+    n_sampled: int | None = None
 
     @property
     def n_cells(self) -> int:
@@ -237,6 +212,11 @@ def summarize(findings: Findings, title: str) -> Summary:
     )
 
 
+def count_likely(likely: Values) -> NDArray[np.int64]:
+    """Return the histogram of P(meaningful): at 0, then in each hundredth up to 1."""
+    return np.bincount(np.searchsorted(GRID, likely, side="left"), minlength=len(GRID))
+
+
 def _check(findings: Findings, columns: Sequence[ColumnSummary]) -> CheckSummary | None:
     if findings.check is None:
         return None
@@ -258,8 +238,7 @@ def _column(findings: Findings, j: int, splitter: Splitter) -> ColumnSummary:
     is_searched = j in findings.searched
     likely: tuple[int, ...] = ()
     if is_searched:
-        bins = np.searchsorted(GRID, findings.probability[judged, j], side="left")
-        likely = tuple(np.bincount(bins, minlength=len(GRID)).tolist())
+        likely = tuple(count_likely(findings.probability[judged, j]).tolist())
     return ColumnSummary(
         column.name,
         str(column.kind),
@@ -280,46 +259,15 @@ def _column(findings: Findings, j: int, splitter: Splitter) -> ColumnSummary:
 
 
 def _distribution(
-    values: Values, observed: NDArray[np.bool_], imputed: NDArray[np.bool_], column: Column
+    values: Values, observed: Mask, imputed: Mask, column: Column
 ) -> Distribution | None:
     seen, filled = values[observed & ~np.isnan(values)], values[imputed]
-    if not len(seen):
-        return None
-    if column.is_categorical:
-        return _of_levels(seen.astype(np.int64), filled.astype(np.int64), column)
-    edges = _edges(seen, column)
-    clipped = (np.clip(cells, edges[0], edges[-1]) for cells in (seen, filled))
-    counts = [np.histogram(cells, edges)[0].tolist() for cells in clipped]
-    labels = tuple(coded_text(column, edge) for edge in edges)
-    return Distribution(labels, tuple(counts[0]), tuple(counts[1]), is_binned=True)
-
-
-def _of_levels(seen: NDArray[np.int64], filled: NDArray[np.int64], column: Column) -> Distribution:
-    """Count the most frequent levels, and the others together."""
-    n_levels = len(column.levels)
-    counts = [np.bincount(cells, minlength=n_levels) for cells in (seen, filled)]
-    order = np.argsort(-(counts[0] + counts[1]), kind="stable")
-    top, others = order[:MOST_LEVELS], order[MOST_LEVELS:]
-    labels = [shorten(coded_text(column, code)) for code in top]
-    shown = [count[top].tolist() for count in counts]
-    if len(others):
-        labels.append(f"{len(others):,} other levels")
-        shown = [[*part, int(n[others].sum())] for part, n in zip(shown, counts, strict=True)]
-    seen_in, filled_in = map(tuple, shown)
-    return Distribution(tuple(labels), seen_in, filled_in, is_binned=False, n_others=len(others))
-
-
-def _edges(seen: Values, column: Column) -> Values:
-    """Return the edges of bins over nearly all observed numbers; of whole width for integers."""
-    low, high = np.quantile(seen, [OUTER, 1 - OUTER])
-    if column.kind is Kind.INTEGER:
-        low, high = np.floor(low), np.ceil(high) + 1
-        width = max(1.0, np.ceil((high - low) / MOST_BINS))
-        return np.asarray(low + width * np.arange(int(np.ceil((high - low) / width)) + 1))
-    if high <= low:
-        low, high = low - 0.5, high + 0.5
-    edges = np.linspace(low, high, MOST_BINS + 1)
-    return edges if np.all(np.diff(edges) > 0) else np.array([low, np.nextafter(high, np.inf)])
+    points, places = np.unique(np.concatenate([seen, filled]), return_inverse=True)
+    counts = [
+        np.bincount(own, minlength=len(points))
+        for own in (places[: len(seen)], places[len(seen) :])
+    ]
+    return distribution_of(points, counts[0], counts[1], column)
 
 
 def _map(findings: Findings) -> tuple[str, ...]:
