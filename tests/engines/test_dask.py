@@ -7,21 +7,10 @@ from diffjoint.errors import InputError
 from tests.conftest import FEW_CELLS, NO_OTHER_LOSSES
 from tests.engines import tasks
 
-distributed = pytest.importorskip("distributed", reason="needs diffjoint[dask]")
+pytest.importorskip("distributed", reason="needs diffjoint[dask]")
 pytestmark = [
     FEW_CELLS, NO_OTHER_LOSSES, pytest.mark.slow, pytest.mark.filterwarnings("ignore:::distributed")
 ]  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def client():
-    with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=None, memory_limit=None
-        ) as cluster,
-        distributed.Client(cluster) as client,
-    ):
-        yield client
 
 
 def test_dask_writes_what_one_process_writes(client, model, folder, whole, tmp_path):

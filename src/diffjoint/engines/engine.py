@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager
 from importlib.util import find_spec
 from typing import Any, Protocol
 
-from diffjoint.errors import InputError
+from diffjoint.errors import FileError, InputError
 
 Task = Callable[[Any, Any], Any]
 """Work on one item, given what all tasks share: a function of a module, so that workers find it."""
@@ -27,6 +27,13 @@ def require(extra: str, library: str) -> None:
             f"This engine needs {library}, which is not installed. Install it by pip install "
             f"'diffjoint[{extra}]', or use the local engine, which needs nothing."
         )
+
+
+def gave_up(engine: str, why: str) -> FileError:
+    """Return the error of a cluster that has tried a task several times."""
+    return FileError(
+        f"{engine} gave up: {why.rstrip('.')}. What is done is kept: start the run again to go on."
+    )
 
 
 def check_workers(n_workers: int) -> None:

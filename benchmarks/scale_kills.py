@@ -1,0 +1,172 @@
+"""Runs on folders of files that are killed at random moments, and started again.
+
+    python -m benchmarks.scale_kills --kills 60
+
+A small table in many pieces is completed on each engine. While a run goes on, at moments drawn at
+random, a worker is killed, or the process that leads the run, or all of its processes, by their
+numbers. Runs that ended are started again with the same arguments until they are complete. Then
+every file must have the bytes that a run without kills gives it, and the report must be the same.
+"""
+
+import argparse
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pandas as pd
+
+from benchmarks import pages
+from benchmarks.scale import (
+    ENGINES,
+    FOLDER,
+    SCALE_PAGE,
+    command,
+    make_model,
+    make_table,
+    session_of,
+)
+from diffjoint.engines import report_dataset, verify
+
+RESULTS = Path(__file__).parent / "results" / "scale_kills.csv"
+ROWS, PIECE_ROWS = 4_000, 100
+KINDS = ("worker", "driver", "all")
+"""What is killed: a process that works, the one that leads the run, or all of the run."""
+SECONDS_TO_END = 60
+"""How long processes may outlive the one that leads them."""
+
+
+def contents(model: Path, out: Path) -> tuple[object, ...]:
+    """Return the digests of all files of a completed table, and its report."""
+    pieces = [
+        (piece.name, piece.n_rows, {part: facts["sha256"] for part, facts in piece.files.items()})
+        for piece in verify(out).pieces
+    ]
+    return pieces, report_dataset(model, out).html
+
+
+def start(model: Path, source: Path, out: Path, engine: str) -> "subprocess.Popen[bytes]":
+    """Start a run in a session of its own."""
+    more = ("--piece-rows", str(PIECE_ROWS), "--proba-out", f"{out}.proba")
+    return subprocess.Popen(
+        command(model, source, out, engine, *more), cwd=pages.ROOT, start_new_session=True,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+
+
+def kill(run: "subprocess.Popen[bytes]", chance: random.Random) -> str:
+    """Kill something of a run; return what."""
+    kind = chance.choice(KINDS)
+    workers = [number for number in session_of(run.pid) if number != run.pid]
+    chosen = {
+        "worker": [chance.choice(workers)] if workers else [],
+        "driver": [run.pid],
+        "all": [*workers, run.pid],
+    }[kind]
+    n_killed = sum(killed(number) for number in chosen)
+    return kind if n_killed else "nobody"
+
+
+def killed(number: int) -> bool:
+    """Kill a process; return whether it was there."""
+    try:
+        os.kill(number, signal.SIGKILL)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def outlived(session: int) -> int:
+    """Wait for the processes of a session to end; kill and count those that do not."""
+    last = time.monotonic() + SECONDS_TO_END
+    while session_of(session) and time.monotonic() < last:
+        time.sleep(0.2)
+    return sum(killed(number) for number in session_of(session))
+
+
+def kill_runs(
+    folder: Path, engine: str, n_kills: int, chance: random.Random
+) -> Iterator[dict[str, object]]:
+    """Kill runs on an engine, start them again, and compare what they end with."""
+    source, model = make_table(folder, ROWS), make_model(folder)
+    before = time.monotonic()
+    expected = folder / f"expected-{engine}-{os.getpid()}"
+    if start(model, source, expected, engine).wait():
+        raise RuntimeError(f"a run on {engine} fails without being killed")
+    usual, whole = time.monotonic() - before, contents(model, expected)
+    n_left, n_runs = n_kills, 0
+    while n_left > 0:
+        out = folder / f"killed-{engine}-{n_runs}-{os.getpid()}"
+        told, n_starts, n_outlived, sessions = [], 0, 0, []
+        n_runs, code = n_runs + 1, -1
+        while code != 0:
+            run, n_starts = start(model, source, out, engine), n_starts + 1
+            sessions.append(run.pid)
+            while n_left > 0 and run.poll() is None:
+                try:
+                    run.wait(chance.uniform(0.1, 1.1) * usual)
+                except subprocess.TimeoutExpired:
+                    told.append(kill(run, chance))
+                    n_left -= told[-1] != "nobody"
+            code = run.wait()
+        n_outlived = sum(outlived(session) for session in sessions)
+        counts = {kind: told.count(kind) for kind in KINDS}
+        same = contents(model, out) == whole
+        yield {
+            "engine": engine,
+            "run": n_runs,
+            **counts,
+            "starts": n_starts,
+            "outlived": n_outlived,
+            "same_bytes": same,
+        }
+
+
+def show_kills(lines: pd.DataFrame) -> str:
+    """Return the table of kills."""
+    text = (
+        "| engine | runs | workers | leading process | all | started | ended in the same bytes |\n"
+    )
+    text += "|---|---|---|---|---|---|---|\n"
+    for engine, own in lines.groupby("engine", sort=False):
+        numbers = [len(own), *(own[kind].sum() for kind in (*KINDS, "starts"))]
+        shown = " | ".join(f"{number:,}" for number in numbers)
+        text += f"| {engine} | {shown} | {own['same_bytes'].sum()} of {len(own)} |\n"
+    n_kills, n_outlived = lines[list(KINDS)].to_numpy().sum(), lines["outlived"].sum()
+    said = (
+        f"{n_kills} kills at random moments, {len(lines)} runs of {ROWS:,} rows in pieces of "
+        f"{PIECE_ROWS}, with P(meaningful) beside. Compared are the digests of all files, and the "
+        f"report. Processes that outlived theirs by {SECONDS_TO_END} seconds: {n_outlived}."
+    )
+    return f"{text}\n{pages.paragraph(said)}"
+
+
+BLOCKS: pages.Blocks = {(SCALE_PAGE, "scale kills"): pages.from_csv(RESULTS, show_kills)}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--kills", type=int, default=60)
+    parser.add_argument("--engine", action="append", choices=ENGINES, help="all if not given")
+    parser.add_argument("--folder", type=Path, default=FOLDER)
+    parser.add_argument("--seed", type=int, default=0)
+    given = parser.parse_args()
+    given.folder.mkdir(parents=True, exist_ok=True)
+    engines, chance = given.engine or ENGINES, random.Random(given.seed)
+    lines = []
+    for k, engine in enumerate(engines):
+        n_kills = given.kills // len(engines) + (k < given.kills % len(engines))
+        for line in kill_runs(given.folder, engine, n_kills, chance):
+            print(line, flush=True)
+            lines.append(line)
+            pages.write(RESULTS, pd.DataFrame(lines).to_csv(index=False))
+    pages.show(BLOCKS)
+    return 0 if all(line["same_bytes"] for line in lines) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
