@@ -37,6 +37,8 @@ FITTED_ROWS = 20_000
 FILE_ROWS, GROUP_ROWS = 250_000, 50_000
 COLUMNS = 30
 BILLION = 10**9
+PRICE = 0.04
+"""Dollars for an hour of a processor: no measurement, for readers to replace."""
 IN_MEMORY = 100_000
 """Rows up to which the result is compared with that in memory."""
 ENGINES = ("local", "dask", "spark")
@@ -234,8 +236,8 @@ def show_cost(lines: pd.DataFrame) -> str:
         f"A billion rows of {COLUMNS} columns take {hours:,.0f} hours of one processor, "
         f"{reading:,.1f} of them to read and write: {hours / 64:,.1f} hours on 64 processors. This "
         f"is what rows cost between {few['rows']:,} and {many['rows']:,} rows on the local engine, "
-        "without the start of a run. At a price of 0.04 dollars for an hour of a processor, which "
-        f"is for you to replace, that is {hours * 0.04:,.0f} dollars."
+        f"without the start of a run. At a price of {PRICE:g} dollars for an hour of a processor, "
+        f"which is for you to replace, that is {hours * PRICE:,.2f} dollars."
     )
     return pages.paragraph(said)
 

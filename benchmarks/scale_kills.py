@@ -1,14 +1,17 @@
 """Runs on folders of files that are killed at random moments, and started again.
 
-    python -m benchmarks.scale_kills --kills 60
+    python -m benchmarks.scale_kills
 
-A small table in many pieces is completed on each engine. While a run goes on, at moments drawn at
-random, a worker is killed, or the process that leads the run, or all of its processes, by their
-numbers. Runs that ended are started again with the same arguments until they are complete. Then
-every file must have the bytes that a run without kills gives it, and the report must be the same.
+A small table in many pieces is completed on each engine: by the command line with two workers, and
+in one process that has its libraries already, which is quick, so that most kills are there. While a
+run goes on, at moments drawn at random, a worker is killed, or the process that leads the run, or
+all of its processes, by their numbers. Runs that ended are started again with the same arguments
+until they are complete. Then every file must have the bytes that a run without kills gives it, and
+the report must be the same.
 """
 
 import argparse
+import multiprocessing
 import os
 import random
 import signal
@@ -22,7 +25,6 @@ import pandas as pd
 
 from benchmarks import pages
 from benchmarks.scale import (
-    ENGINES,
     FOLDER,
     SCALE_PAGE,
     command,
@@ -30,12 +32,19 @@ from benchmarks.scale import (
     make_table,
     session_of,
 )
-from diffjoint.engines import report_dataset, verify
+from diffjoint.engines import report_dataset, transform_dataset, verify
 
 RESULTS = Path(__file__).parent / "results" / "scale_kills.csv"
 ROWS, PIECE_ROWS = 4_000, 100
+ALONE = "local, one process"
+KILLS = {ALONE: 30, "local": 8, "dask": 8, "spark": 8}
+"""How many kills there are on each engine."""
 KINDS = ("worker", "driver", "all")
 """What is killed: a process that works, the one that leads the run, or all of the run."""
+MOST_KILLS = 3
+"""Kills of a run at most, with those after it was started again; then it is let end."""
+MOMENTS = (0.05, 0.6)
+"""When the next kill comes: a share of the time that a run takes, drawn between these."""
 SECONDS_TO_END = 60
 """How long processes may outlive the one that leads them."""
 
@@ -49,8 +58,42 @@ def contents(model: Path, out: Path) -> tuple[object, ...]:
     return pieces, report_dataset(model, out).html
 
 
-def start(model: Path, source: Path, out: Path, engine: str) -> "subprocess.Popen[bytes]":
+class Forked:
+    """A run in a process that was forked with its libraries, with what is used of ``Popen``."""
+
+    def __init__(self, *paths: Path) -> None:
+        context = multiprocessing.get_context("forkserver")
+        context.set_forkserver_preload(["benchmarks.scale_kills", "sklearn.ensemble"])
+        self._process = context.Process(target=complete_alone, args=paths)
+        self._process.start()
+        self.pid = self._process.pid or 0
+
+    def poll(self) -> int | None:
+        """Return the exit code; None if the process has not ended."""
+        return self._process.exitcode
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Wait for the process to end; return its exit code."""
+        self._process.join(timeout)
+        code = self._process.exitcode
+        if code is None:
+            raise subprocess.TimeoutExpired("complete_alone", timeout or 0.0)
+        return code
+
+
+def complete_alone(model: Path, source: Path, out: Path) -> None:
+    """Complete a table in this process, in a session of its own."""
+    os.setsid()
+    transform_dataset(model, source, out, piece_rows=PIECE_ROWS, proba_out=f"{out}.proba")
+
+
+Started = Forked | subprocess.Popen[bytes]
+
+
+def start(model: Path, source: Path, out: Path, engine: str) -> Started:
     """Start a run in a session of its own."""
+    if engine == ALONE:
+        return Forked(model, source, out)
     more = ("--piece-rows", str(PIECE_ROWS), "--proba-out", f"{out}.proba")
     return subprocess.Popen(
         command(model, source, out, engine, *more), cwd=pages.ROOT, start_new_session=True,
@@ -58,7 +101,7 @@ def start(model: Path, source: Path, out: Path, engine: str) -> "subprocess.Pope
     )  # fmt: skip
 
 
-def kill(run: "subprocess.Popen[bytes]", chance: random.Random) -> str:
+def kill(run: Started, chance: random.Random) -> str:
     """Kill something of a run; return what."""
     kind = chance.choice(KINDS)
     workers = [number for number in session_of(run.pid) if number != run.pid]
@@ -94,21 +137,22 @@ def kill_runs(
     """Kill runs on an engine, start them again, and compare what they end with."""
     source, model = make_table(folder, ROWS), make_model(folder)
     before = time.monotonic()
-    expected = folder / f"expected-{engine}-{os.getpid()}"
+    expected = folder / f"expected-{engine[-5:]}-{os.getpid()}"
     if start(model, source, expected, engine).wait():
         raise RuntimeError(f"a run on {engine} fails without being killed")
     usual, whole = time.monotonic() - before, contents(model, expected)
     n_left, n_runs = n_kills, 0
     while n_left > 0:
-        out = folder / f"killed-{engine}-{n_runs}-{os.getpid()}"
-        told, n_starts, n_outlived, sessions = [], 0, 0, []
+        out = folder / f"killed-{engine[-5:]}-{n_runs}-{os.getpid()}"
+        n_starts, n_outlived, sessions = 0, 0, []
+        told: list[str] = []
         n_runs, code = n_runs + 1, -1
         while code != 0:
             run, n_starts = start(model, source, out, engine), n_starts + 1
             sessions.append(run.pid)
-            while n_left > 0 and run.poll() is None:
+            while len(told) < MOST_KILLS and n_left > 0 and run.poll() is None:
                 try:
-                    run.wait(chance.uniform(0.1, 1.1) * usual)
+                    run.wait(chance.uniform(*MOMENTS) * usual)
                 except subprocess.TimeoutExpired:
                     told.append(kill(run, chance))
                     n_left -= told[-1] != "nobody"
@@ -150,17 +194,15 @@ BLOCKS: pages.Blocks = {(SCALE_PAGE, "scale kills"): pages.from_csv(RESULTS, sho
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--kills", type=int, default=60)
-    parser.add_argument("--engine", action="append", choices=ENGINES, help="all if not given")
+    parser.add_argument("--engine", action="append", choices=KILLS, help="all if not given")
     parser.add_argument("--folder", type=Path, default=FOLDER)
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
     given.folder.mkdir(parents=True, exist_ok=True)
-    engines, chance = given.engine or ENGINES, random.Random(given.seed)
+    chance = random.Random(given.seed)
     lines = []
-    for k, engine in enumerate(engines):
-        n_kills = given.kills // len(engines) + (k < given.kills % len(engines))
-        for line in kill_runs(given.folder, engine, n_kills, chance):
+    for engine in given.engine or KILLS:
+        for line in kill_runs(given.folder, engine, KILLS[engine], chance):
             print(line, flush=True)
             lines.append(line)
             pages.write(RESULTS, pd.DataFrame(lines).to_csv(index=False))

@@ -26,6 +26,9 @@ from benchmarks import (
     real_losses,
     reduced_paper,
     regressions,
+    scale,
+    scale_fit,
+    scale_kills,
     speed,
 )
 
@@ -49,6 +52,9 @@ BLOCKS: pages.Blocks = {
         real_losses,
         reduced_paper,
         regressions,
+        scale,
+        scale_fit,
+        scale_kills,
         speed,
     )
     for place, make in module.BLOCKS.items()

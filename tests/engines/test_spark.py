@@ -1,4 +1,3 @@
-
 import pyarrow as pa
 import pyarrow.parquet as pa_parquet
 import pytest
