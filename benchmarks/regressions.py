@@ -3,8 +3,8 @@
 Seven columns: five numbers, one of them skewed, and two categories, each related to the others. A
 fifth of the cells gets lost at random (mcar), or in five columns by what the other two hold (mar),
 or at random where the truth has an interaction that no one is told of (interaction). The
-regression is made on the table before anything was lost, on complete rows, and on draws by trees
-and by miceforest, pooled.
+regression is made on the table before anything was lost, on complete rows, and on draws by trees,
+by chained equations with the defaults of R's mice (benchmarks.chained) and by miceforest, pooled.
 
     python -m benchmarks.regressions                          # 40 worlds of 1,000 rows; an hour
     python -m benchmarks.regressions --ways trees --worlds 10
@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from scipy.stats import t as student
 
+from benchmarks.chained import chain
 from benchmarks.kept import measure_missing
 from benchmarks.pages import Blocks, from_csv, quick_path, result_page, show
 from diffjoint import SelectiveImputer, pool
@@ -129,6 +130,7 @@ def by_miceforest(observed: pd.DataFrame, n_draws: int, seed: int) -> list[pd.Da
 
 DRAWS: dict[str, Callable[[pd.DataFrame, int, int], list[pd.DataFrame]]] = {
     "trees": by_trees,
+    "chained equations": chain,
     "miceforest": by_miceforest,
 }
 WAYS = ("whole table", "complete rows", *DRAWS)

@@ -1,8 +1,14 @@
 import dataclasses
+from pathlib import Path
+from types import MappingProxyType
 
+import numpy as np
 import pytest
 
+from diffjoint import SelectiveImputer
+from diffjoint._checks import OF_THE_RUN, PARAMETERS, SETTINGS
 from diffjoint.errors import InputError
+from diffjoint.fitting.options import read_options
 from diffjoint.settings import PRESETS, Diffusion, Settings, parse_bytes, settings_for
 
 
@@ -77,6 +83,55 @@ def test_settings_of_the_diffusion_model_are_named_as_in_settings():
     of_the_imputer = {"n_boosters", "threshold"}
     numbers = {field.name for field in dataclasses.fields(Settings)}
     assert set(Diffusion().get_params()) - of_the_run == numbers - of_the_imputer
+
+
+def test_every_parameter_is_in_the_table():
+    assert set(PARAMETERS) == set(SelectiveImputer().get_params(deep=False))
+    assert set(Diffusion().get_params()) == (set(SETTINGS) | set(OF_THE_RUN)) - set(PARAMETERS)
+
+
+@pytest.mark.parametrize(
+    ("params", "words"),
+    [
+        ({"callback": 3}, "callback must be a function of the imputer, or None; got 3"),
+        ({"verbose": "no"}, "verbose must be True or False; got 'no'"),
+        ({"random_state": "x"}, "random_state must be a whole number from 0 to .*; got 'x'"),
+        ({"random_state": -1}, "random_state must be a whole number from 0 to .*; got -1"),
+        ({"random_state": 2**32}, "random_state must be a whole number from 0"),
+        ({"rules": "age > 3"}, "rules must map columns to conditions; got 'age > 3'"),
+        ({"reason_codes": [-9]}, "reason_codes must map columns to codes; .* such as {'income'"),
+        ({"column_kinds": 7}, "column_kinds must map columns to kinds; got 7"),
+        ({"mm_fill": 0}, "mm_fill must map columns to values; got 0"),
+        ({"bounds": (0, 1)}, "bounds must map columns to pairs of a lowest and a highest value"),
+        ({"diffusion__device": None}, "device must be 'auto', 'cpu', .*; got None"),
+        ({"diffusion__checkpoint": 3}, "checkpoint must be a path; got 3"),
+    ],
+    ids=lambda part: "-".join(part) if isinstance(part, dict) else "",
+)
+def test_a_wrong_parameter_is_refused_before_the_table_is_opened(params, words):
+    (name,) = params
+    with pytest.raises(InputError, match=words) as refused:
+        SelectiveImputer().set_params(**params).fit("no table")
+    assert refused.value.parameter == name.removeprefix("diffusion__")
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"callback": print},
+        {"verbose": 2},
+        {"verbose": np.False_},
+        {"random_state": np.random.RandomState(0)},
+        {"random_state": np.int64(7)},
+        {"rules": MappingProxyType({})},
+        {"diffusion__device": "cuda:1"},
+        {"diffusion__checkpoint": Path("runs")},
+    ],
+    ids=lambda given: "-".join(given) if isinstance(given, dict) else "",
+)
+def test_a_right_parameter_is_taken(params):
+    imputer = SelectiveImputer().set_params(**params)
+    assert read_options(imputer.get_params(deep=False)).preset == imputer.preset
 
 
 def test_a_diffusion_shows_what_was_set():

@@ -1,6 +1,8 @@
 """Warnings point at the line of the user's code, whichever way leads to the imputer."""
 
 import warnings
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -53,12 +55,25 @@ FITS = {
         {"selectiveimputer__threshold": [0.4, 0.6]},
         cv=2,
     ).fit(X, np.arange(60) % 2),
+    "a pipe of pandas": lambda X: X.pipe(new_imputer().fit_transform),
+    "a grouping of pandas": lambda X: X.groupby(np.arange(60) % 2).apply(new_imputer().fit),
+    "a line in a thread": lambda X: in_a_thread(lambda: new_imputer().fit(X)),
 }
 
 
 @pytest.mark.parametrize("fit", FITS.values(), ids=FITS)
 def test_a_warning_of_fit_points_at_the_line_that_fits(fit, table):
     assert places(lambda: fit(table)) == {__file__}
+
+
+def in_a_thread(call, *arguments):
+    with ThreadPoolExecutor(1) as threads:
+        return threads.submit(call, *arguments).result()
+
+
+def test_a_warning_points_outside_the_package_where_no_line_of_the_user_is(table):
+    (place,) = places(lambda: in_a_thread(new_imputer().fit, table))
+    assert Path(place).parts[-3:] == ("concurrent", "futures", "thread.py")
 
 
 def test_a_warning_of_settings_points_at_the_line_that_fits(table):
@@ -106,6 +121,14 @@ def contradicted():
 def test_a_warning_of_a_question_points_at_the_line_that_asks(question, contradicted):
     imputer, new = contradicted
     assert places(lambda: getattr(imputer, question)(new)) == {__file__}
+
+
+@pytest.mark.slow
+def test_a_warning_of_draws_points_at_the_line_that_asks(contradicted):
+    imputer, new = contradicted
+    drawing = SelectiveImputer([], rules=imputer.rules, n_boosters=1, n_threads=1, random_state=0)
+    places(lambda: drawing.fit(new))
+    assert places(lambda: drawing.sample(new[:40], 1)) == {__file__}
 
 
 def test_a_warning_of_keep_na_points_at_the_line_that_calls_it(table):

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
+from os import PathLike
 from typing import Any, get_args
 
 from diffjoint._choices import (
@@ -193,6 +194,77 @@ class Having(Constraint):
         return not isinstance(value, type) and all(hasattr(value, name) for name in self.methods)
 
 
+class Truth(Constraint):
+    """True or False, or a number of at least 0 that stands for one."""
+
+    expected = "True or False"
+
+    def allows(self, value: Any) -> bool:
+        """Return whether it is a truth value, or such a number."""
+        return value in (True, False) or Whole(0).allows(value)
+
+
+class Function(Constraint):
+    """Something to call."""
+
+    expected = "a function of the imputer, or None"
+
+    def allows(self, value: Any) -> bool:
+        """Return whether it can be called."""
+        return callable(value)
+
+
+class RandomState(Constraint):
+    """A seed, or a state of numpy's generator of old."""
+
+    expected = "a whole number from 0 to 2**32 - 1, a numpy RandomState or None"
+
+    def allows(self, value: Any) -> bool:
+        """Return whether scikit-learn's ``check_random_state`` takes it."""
+        return hasattr(value, "randint") or (Whole(0).allows(value) and value < 2**32)
+
+
+class PathName(Constraint):
+    """A path."""
+
+    expected = "a path"
+
+    def allows(self, value: Any) -> bool:
+        """Return whether it is text or an object that is a path."""
+        return isinstance(value, str | PathLike)
+
+
+class Device(Constraint):
+    """Where torch is to run."""
+
+    expected = "'auto', 'cpu', 'cuda' or another name that torch knows"
+
+    def allows(self, value: Any) -> bool:
+        """Return whether it is a name, a number of a device, or torch's own object."""
+        return isinstance(value, str) or hasattr(value, "type") or Whole(0).allows(value)
+
+
+@dataclass(frozen=True)
+class ByColumn(Constraint):
+    """A mapping from columns."""
+
+    to_what: str
+    example: str
+
+    def allows(self, value: Any) -> bool:
+        """Return whether it is a mapping."""
+        return isinstance(value, Mapping)
+
+    def problem(self, value: Any) -> str | None:
+        """Return what is wrong, with an example."""
+        if self.allows(value):
+            return None
+        return (
+            f"must map columns to {self.to_what}; got {value!r}. Pass a dict such as "
+            f"{self.example}."
+        )
+
+
 @dataclass(frozen=True)
 class OrNone(Constraint):
     """None, or what another constraint allows."""
@@ -243,20 +315,32 @@ PARAMETERS: Mapping[str, Constraint] = {
     "detector": OneOf(get_args(DetectorName)),
     "loss_rate": OrNone(Rates()),
     "threshold": OrNone(SETTINGS["threshold"]),
+    "reason_codes": OrNone(
+        ByColumn("codes", "{'income': {'refused': 'lost', 'inapplicable': 'meaningful'}}")
+    ),
+    "rules": OrNone(ByColumn("conditions", "{'spouse_age': 'married == \"yes\"'}")),
     "use_found_rules": OneOf((True, False)),
     "review_band": OrNone(ReviewBand()),
+    "column_kinds": OrNone(ByColumn("kinds", "{'zip': 'categorical'}")),
     "checkboxes": OneOf(get_args(Checkboxes)),
     "unseen": OneOf(get_args(Unseen)),
     "mm_output": OneOf(get_args(MMOutput)),
     "mm_label": Text(),
+    "mm_fill": OrNone(ByColumn("values", "{'pack_years': 0}")),
+    "bounds": OrNone(ByColumn("pairs of a lowest and a highest value", "{'age': (0, 120)}")),
     "diffusion": OrNone(
         Having(("with_params",), "a Diffusion, such as Diffusion(width=64), or None")
     ),
     "n_boosters": OrNone(SETTINGS["n_boosters"]),
     "n_threads": OrNone(Whole(1)),
     "memory_limit": Size(),
+    "callback": OrNone(Function()),
+    "verbose": Truth(),
+    "random_state": OrNone(RandomState()),
 }
 """What the estimator's parameters may be."""
+OF_THE_RUN: Mapping[str, Constraint] = {"device": Device(), "checkpoint": OrNone(PathName())}
+"""What a ``Diffusion`` may hold beside settings."""
 
 
 def check(name: str, value: Any) -> None:

@@ -14,9 +14,14 @@ Errors and warnings keep their references to parameters in ``message``, see
 :mod:`diffjoint._messages`.
 """
 
+import os
 import sys
+import sysconfig
 import warnings
-from typing import Any
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from types import FrameType
 
 from diffjoint._messages import (
     NO_VALUE,
@@ -93,10 +98,6 @@ class DataWarning(UserWarning):
         self.message = message_of(message)
 
 
-_ON_THE_WAY = ("diffjoint", "sklearn", "joblib")
-"""Packages between the user's line and the place where a doubt comes up."""
-
-
 def warn_user(doubt: str) -> None:
     """Warn of data, at the line of the user's own code that led here.
 
@@ -105,11 +106,32 @@ def warn_user(doubt: str) -> None:
     doubt : str
         What is probably not as meant; it may hold references by :func:`option`.
     """
-    level, frame = 2, sys._getframe(1)
-    while frame.f_back is not None and _package(frame.f_globals) in _ON_THE_WAY:
-        level, frame = level + 1, frame.f_back
-    warnings.warn(DataWarning(doubt), stacklevel=level)
+    own = _as_prefix(str(Path(__file__).parent))
+    libraries = (own, *_library_folders())
+    files = [*_files_of_callers()]
+    outside = [level for level, file in enumerate(files) if not file.startswith(own)]
+    of_user = [level for level in outside if not files[level].startswith(libraries)]
+    level = (of_user or outside or [0])[0]  # a thread's first line is a library's
+    warnings.warn(DataWarning(doubt), stacklevel=level + 2)
 
 
-def _package(module: dict[str, Any]) -> str:
-    return str(module.get("__name__", "")).partition(".")[0]
+def _files_of_callers() -> Iterator[str]:
+    """Go through the files of the lines that led to ``warn_user``, the nearest first."""
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None:
+        yield os.path.normcase(frame.f_code.co_filename)
+        frame = frame.f_back
+
+
+def _as_prefix(folder: str) -> str:
+    return f"{os.path.normcase(folder)}{os.sep}"
+
+
+@cache
+def _library_folders() -> tuple[str, ...]:
+    """Return the folders of Python's own modules and of those that were installed."""
+    for_user = sysconfig.get_preferred_scheme("user")
+    schemes = (sysconfig.get_default_scheme(), for_user)
+    names = ("stdlib", "platstdlib", "purelib", "platlib")
+    paths = {sysconfig.get_path(name, scheme) for scheme in schemes for name in names}
+    return tuple(_as_prefix(path) for path in sorted(paths))

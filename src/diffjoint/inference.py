@@ -302,6 +302,7 @@ class InferenceMixin:
         >>> check.values.columns.tolist()[:5]
         ['column', 'kind', 'n_cells', 'measure', 'score']
         """
+        check("random_state", random_state)
         return self._check(self._open(Given(X, known_meaningful, known_lost), result), random_state)
 
     @property

@@ -22,6 +22,7 @@ from benchmarks import (
     coverage,
     downstream,
     draws,
+    known_rates,
     life_losses,
     lost,
     memory,
@@ -271,6 +272,24 @@ def test_columns_are_measured_beside_one_answer_for_all(tmp_path, capsys):
     assert (results["z"] > 3).tolist() == [False, True, True]
     assert results["z"].min() > -3
     assert "not run" in capsys.readouterr().out
+
+
+@FLAT_COLUMNS
+def test_calls_stand_beside_those_of_one_who_is_told_the_chance(tmp_path, capsys):
+    path = tmp_path / "known.csv"
+    known_rates.main(["--quick", "--results", str(path)])
+    results = pd.read_csv(path).set_index("method")
+    assert results["brier"].idxmin() == "limit"
+    assert results.loc["told", "brier"] < results.loc["diffjoint", "brier"]
+    assert "| MAR | 40 | not run |" in capsys.readouterr().out
+    results.loc["diffjoint", "acc"] = results.loc["told", "acc"] - 1.0
+    assert "Missed: nowhere" in known_rates.section(results.reset_index())
+
+
+def test_every_column_drives_as_many_seeds():
+    seeds = known_rates.seeds_of("mnar", 30)
+    drivers = [known_rates.driver_of("mnar", 30, seed) for seed in seeds]
+    assert sorted(drivers) == sorted(2 * known_rates.COLUMNS)
 
 
 def test_a_single_answer_is_beaten_by_what_the_truth_says():

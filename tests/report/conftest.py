@@ -54,10 +54,11 @@ def check_of(columns, searched):
         for name in ("all", *searched)
     ]
     alarm = f"Do not trust the calls of {searched[0]}." if searched else ""
+    wrong = ["Of 100 lost cells about 31 would be kept as NA by mistake."] if searched else []
     better = [f"Better in some; not in {name}." for name in columns[:3]]
     return {
         "alarm": alarm,
-        "verdicts": [alarm, *better] if alarm else better,
+        "verdicts": [alarm, *wrong, *better] if alarm else better,
         "wrong_calls": wrong_calls,
         "values": values,
         "missing": missing,

@@ -84,6 +84,24 @@ def test_nothing_sticks_out_of_the_screen(browser, tmp_path, width, scheme):
     made.page.context.close()
 
 
+def test_the_columns_are_readable_on_a_phone(browser, survey, tmp_path):
+    """Each column is a block with named counts, and nothing has to be scrolled sideways."""
+    report = Report(summarize(findings_of(*survey), "A survey"))
+    made = Opened(browser, report, tmp_path, viewport={"width": 390, "height": 800})
+    for table in ("#column-table", "#kept-table"):
+        width, room = made.page.evaluate(
+            f"[document.querySelector('{table}').scrollWidth, "
+            f"document.querySelector('{table}').parentElement.clientWidth]"
+        )
+        assert width <= room
+    cell = made.page.locator('#column-table tbody [data-role="kept"]').first
+    label = cell.evaluate("cell => getComputedStyle(cell, '::before').content")
+    assert label == '"kept as NA"'
+    made.page.locator("#column-table th", has_text="Missing").locator("button").click()
+    assert made.texts("#column-table tbody th")[0].startswith("spouse_age")
+    made.page.context.close()
+
+
 def test_hostile_input_runs_nothing_and_hides_nothing(browser, tmp_path):
     made = Opened(browser, hostile_report(), tmp_path)
     assert made.page.locator("#review-table tbody tr").count() == 100

@@ -49,3 +49,25 @@ def test_calls_name_the_column_that_changes_most():
     now, halved = summarize_check(check, set()).calls
     assert (now.flipped, now.column) == (0.0, "")
     assert (halved.flipped, halved.column, halved.column_flipped) == (0.2, "b", 0.4)
+
+
+def test_the_headline_weighs_columns_by_their_cells():
+    check = check_of(["a", "b"], ["a", "b"])
+    check["wrong_calls"][1] |= {"n_shown": 40, "false_calls": 0.1, "n_lost": 30.0, "n_missing": 90}
+    headline = summarize_check(check, set()).headline
+    assert headline.lost_kept == pytest.approx((0.312 * 10 + 0.1 * 30) / 40)
+    assert headline.expected_wrong == pytest.approx(0.04)
+
+
+def test_the_headline_says_nothing_of_too_few_cells():
+    check = check_of(["a"], ["a"])
+    check["wrong_calls"][0] |= {"n_shown": 9, "n_missing": 9}
+    headline = summarize_check(check, set()).headline
+    assert (headline.lost_kept, headline.expected_wrong) == (None, None)
+    assert summarize_check(check_of(["a"], []), set()).headline is None
+
+
+def test_the_sentence_on_wrong_calls_is_the_headline_and_is_not_said_again():
+    made = summarize_check(check_of(["a", "b"], ["a"]), set())
+    assert made.headline.words == made.verdicts[1]
+    assert made.other_verdicts == made.verdicts[2:]

@@ -144,10 +144,23 @@ def test_calls_not_to_be_trusted_are_named_before_all_verdicts():
     html = simple_report(is_checked=True).html
     words = " ".join(Page(html).text.split())
     assert html.count('class="alarm"') == words.count("Do not trust the calls of") == 1
-    assert words.index("Do not trust the calls of") < words.index("Better in some")
+    assert words.index("Do not trust the calls of") < words.index("rows and 4 columns make")
+    wrong = words.index("Of 100 lost cells about 31 would be kept")
+    assert words.index("What to trust") < wrong < words.index("Better in some")
+    assert html.count("squares-100") == 2
+    assert html.count('class="mixed"') >= 31 + 4
     numbers = words[words.index("The self-check in numbers") :]
     assert numbers.index("Calls that would be wrong") < numbers.index("Hidden cells, filled in")
     assert "31.2%" in numbers
+
+
+def test_without_an_alarm_there_is_no_warning_at_the_top():
+    table, married, _ = people(60)
+    findings = findings_of(table, {"spouse_age": ~married * 1.0}, is_checked=True)
+    calm = {**findings.check, "alarm": "", "verdicts": findings.check["verdicts"][1:]}
+    page = Report(summarize(replace(findings, check=calm), "Calm")).html
+    assert 'class="alarm"' not in page
+    assert page.index("What to trust") < page.index('class="headline"') < page.index("Better in")
 
 
 def test_a_page_without_a_self_check_says_how_to_get_one():

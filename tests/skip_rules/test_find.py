@@ -78,6 +78,29 @@ def test_conditions_are_joined_by_or(found):
     assert set(found["ferry"].text.split(" or ")) == {'town in ["a", "c"]', "age >= 75"}
 
 
+def test_two_conditions_that_correct_a_third_only_together_are_found(people):
+    rare = (people["town"] == "a") & (people["weight"] > 85)
+    frame = people[["age", "sex", "town", "weight"]].assign(
+        extra=people["weight"].where((people["age"] >= 50) | rare)
+    )
+    text = rules_of(frame, ["extra"])["extra"].text
+    assert text.endswith(" or age >= 50")
+    assert 'town == "a"' in text
+    assert "weight >= 8" in text
+
+
+def test_a_condition_may_join_one_of_two_that_stand_already(people):
+    frame = people[["age", "sex", "town", "weight"]].assign(
+        extra=people["weight"].where(
+            ((people["age"] >= 50) | (people["town"] == "a")) & (people["sex"] == "female")
+        )
+    )
+    text = rules_of(frame, ["extra"])["extra"].text
+    assert {text.count(" or "), text.count(" and ")} == {1}
+    assert text.startswith("(")
+    assert text.endswith(') and sex == "female"')
+
+
 def test_a_rule_comes_after_those_of_its_gates(found):
     order = list(found)
     assert order.index("work") < order.index("hours") < order.index("overtime")
@@ -93,6 +116,20 @@ def test_a_further_reason_makes_a_rule_a_part_of_the_story(people):
     rule = rules_of(frame, ["extra"])["extra"]
     assert rule.text == "age >= 16"
     assert not rule.is_whole
+
+
+def test_losses_as_large_as_those_of_other_columns_are_no_further_reason(people):
+    rng = np.random.default_rng(3)
+    frame = people[["age", "sex", "town"]].assign(
+        **{
+            f"answer {k}": people["weight"].where(rng.random(len(people)) > share)
+            for k, share in enumerate([0.4, 0.5, 0.6, 0.7])
+        },
+        extra=people["weight"].where((people["age"] >= 16) & (rng.random(len(people)) < 0.4)),
+    )
+    rule = rules_of(frame, ["extra"])["extra"]
+    assert rule.text == "age >= 16"
+    assert rule.is_whole
 
 
 def test_a_few_exceptions_do_not_hide_a_rule(people):

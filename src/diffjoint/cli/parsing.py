@@ -1,10 +1,10 @@
 """What the texts of options mean. Nothing is loaded to find that out."""
 
 import re
-from collections.abc import Callable
 from typing import Any
 
 from diffjoint._checks import check_choice
+from diffjoint._numbers import number_of
 from diffjoint.cli.options.learning import Known, Method
 from diffjoint.errors import InputError
 from diffjoint.io.rule_files import join_rules, read_rule_file
@@ -18,14 +18,14 @@ from diffjoint.settings import (
 
 def parse_rate(text: str) -> float:
     """Read a loss rate."""
-    try:
-        return float(text)
-    except ValueError as error:
+    rate = number_of(text.strip())
+    if rate is None:
         raise InputError(
             f"--loss-rate takes a rate such as 0.1, or a column and its rate such as income=0.1; "
             f"got {text!r}.",
             parameter="loss_rate",
-        ) from error
+        )
+    return rate
 
 
 def parse_rules(rules: list[str] | None) -> dict[str, str] | None:
@@ -108,13 +108,8 @@ def parse_value(text: str) -> Any:
     words: dict[str, bool] = {"true": True, "false": False}
     if text.lower() in words:
         return words[text.lower()]
-    readers: tuple[Callable[[str], Any], ...] = (int, float)
-    for reader in readers:
-        try:
-            return reader(text)
-        except ValueError:
-            continue
-    return text
+    number = number_of(text.strip())
+    return text if number is None else number
 
 
 def split_pair(option: str, text: str) -> tuple[str, str]:

@@ -35,10 +35,16 @@ FEWEST, ENOUGH_FOR_TREES, MOST_ROWS = 20, 200, 5_000
 """Cells to learn a column from at all, to try trees, and to choose by at most."""
 N_FOLDS, N_TREE_FOLDS = 5, 2
 PENALTIES = (1e-5, 1e-3, 1e-2, 1e-1)
+CLASS_PENALTIES = (10.0, 1.0, 0.1, 0.01, 0.001)
+FIRST_CLASS_PENALTY, PLAIN_CLASS_PENALTY, AS_GOOD = 1.0, 0.01, 0.002
+"""Penalties on the coefficients of classes: where one follows sharply from others they are large.
+The smallest is taken whose mean log-likelihood is at most so much lower than the best."""
 MOST_IN_PAIRS, ROWS_PER_PAIR = 8, 8
 """Coordinates whose products are tried at most, and rows that each product needs."""
 BETTER, BETTER_BY_PAIRS, BETTER_BY_TREES = 0.99, 0.98, 0.97
 """What is added must bring the squared error to this share of what it was."""
+SURE = 3.0
+"""Standard errors that the coefficient of a product is from 0, to be kept beside others."""
 BETTER_LIKELIHOOD = 0.01
 """What a spread, or trees of classes, must add to the mean log-likelihood."""
 FEWEST_OF_CLASS, MOST_CLASSES = 10, 25
@@ -49,6 +55,29 @@ STOPPING: dict[str, Any] = {
     "max_iter": 100,
     "random_state": 0,
 }
+
+
+def plain_plan(observed: Values, column: Column, inputs: Places, coordinates: Places) -> ColumnPlan:
+    """Return the plan of a regression with hardly a penalty; of no inputs if little is observed.
+
+    Parameters
+    ----------
+    observed : array
+        The cells of the column that are observed.
+    inputs, coordinates : int arrays
+        The columns to learn it from, and their coordinates.
+    """
+    none, enough = np.empty(0, dtype=np.int64), len(observed) >= FEWEST
+    plan = ColumnPlan(inputs, coordinates)
+    if column.is_categorical:
+        class_of = _classes(observed.astype(np.int64), column.n_codes)
+        plan = replace(plan, class_of=class_of, penalty=PLAIN_CLASS_PENALTY)
+        says = enough and plan.n_classes >= 2
+    else:
+        target = to_standard_units(observed, column)
+        plan = replace(plan, shared=shared_values(target) if len(target) else np.empty(0))
+        says = enough and float(target.std()) > 0.0
+    return plan if says else replace(plan, inputs=none, coordinates=none)
 
 
 def choose_plan(
@@ -66,20 +95,14 @@ def choose_plan(
     inputs, coordinates : int arrays
         The columns to learn it from, and their coordinates.
     """
-    none = np.empty(0, dtype=np.int64)
-    plan = ColumnPlan(inputs, coordinates)
-    if column.is_categorical:
-        plan = replace(plan, class_of=_classes(observed.astype(np.int64), column.n_codes))
-        if len(observed) < FEWEST or plan.n_classes < 2:
-            return replace(plan, inputs=none, coordinates=none)
-        some = slice(0, MOST_ROWS)
-        return _choose_classes(plan, rows.take(some), observed[some], column, n_levels)
-    target = to_standard_units(observed, column)
-    plan = replace(plan, shared=shared_values(target) if len(target) else np.empty(0))
-    if len(target) < FEWEST or target.std() <= 0.0:
-        return replace(plan, inputs=none, coordinates=none)
+    plan = plain_plan(observed, column, inputs, coordinates)
+    if not len(plan.inputs):
+        return plan
     some = slice(0, MOST_ROWS)
-    return _choose_number(plan, rows.take(some), target[some], n_levels)
+    if column.is_categorical:
+        return _choose_classes(plan, rows.take(some), observed[some], column, n_levels)
+    target = to_standard_units(observed[some], column)
+    return _choose_number(plan, rows.take(some), target, n_levels)
 
 
 def _classes(levels: Places, n_levels: int) -> Places:
@@ -102,7 +125,7 @@ def _choose_number(
     if len(wider.pairs):
         wider, with_pairs = _choose_penalty(wider, rows, target)
         if with_pairs < BETTER_BY_PAIRS * error:
-            plan, error = wider, with_pairs
+            plan = _prune_pairs(wider, with_pairs, rows, target)
     plan = _choose_trees(plan, rows, target, n_levels)
     return replace(plan, has_spread=_spread_helps(plan, rows, target))
 
@@ -152,6 +175,24 @@ def _pairs(plan: ColumnPlan, rows: Rows, target: Values) -> Places:
     if len(pairs) * ROWS_PER_PAIR > len(target):
         return np.empty((0, 2), dtype=np.int64)
     return np.array(pairs, dtype=np.int64).reshape(-1, 2)
+
+
+def _prune_pairs(plan: ColumnPlan, error: float, rows: Rows, target: Values) -> ColumnPlan:
+    """Return the plan with the products that clearly matter, if they predict as well as all do.
+
+    Products that say nothing make coefficients, and with them draws, vary more than they need to.
+    """
+    basis, first = rows.basis(plan), 1 + len(plan.coordinates)
+    found = fit_ridge(basis, target, np.ones(len(target)), plan.penalty)
+    left = target - predict_linear(basis, found)
+    inputs = np.hstack([np.ones((len(target), 1)), basis])
+    scale = inputs.std(axis=0) + (np.arange(inputs.shape[1]) == 0)
+    gram = inputs.T @ inputs / np.outer(np.maximum(scale, TINY), np.maximum(scale, TINY))
+    own = np.diag(np.linalg.pinv(gram, hermitian=True)) * (left @ left) / len(target)
+    sure = np.abs(found * scale) > SURE * np.sqrt(np.maximum(own, TINY))
+    some = replace(plan, pairs=plan.pairs[sure[first:]])
+    some, without = _choose_penalty(some, rows, target)
+    return some if BETTER * without <= error else plan
 
 
 def _choose_trees(
@@ -207,28 +248,47 @@ def _choose_classes(
 ) -> ColumnPlan:
     """Return the plan with the share of trees in the probabilities of its classes."""
     classes = plan.class_of[observed.astype(np.int64)]
+    plan = replace(plan, penalty=FIRST_CLASS_PENALTY)
     if len(observed) < ENOUGH_FOR_TREES:
         return plan
     fold = np.arange(len(observed)) % N_TREE_FOLDS
     shares, n_trees = (0.0, 0.5, 1.0), []
-    likelihood = np.zeros(len(shares))
+    likelihood = np.zeros((len(CLASS_PENALTIES), len(shares)))
     for hidden in (fold == k for k in range(N_TREE_FOLDS)):
-        taught, ones = rows.take(~hidden), np.ones(int((~hidden).sum()))
-        linear = fit_column(without_trees(plan), taught, observed[~hidden], column, ones, n_levels)
-        asked, truth = rows.take(hidden), classes[hidden]
+        taught, asked, truth = rows.take(~hidden), rows.take(hidden), classes[hidden]
         learnt, n_grown = _tree_classes(plan, taught, classes[~hidden], n_levels)
-        by_linear, by_trees = linear.probabilities(asked), tree_probabilities(learnt.trees, asked)
+        by_trees, own = tree_probabilities(learnt.trees, asked), np.arange(len(truth))
         n_trees.append(n_grown)
-        own = np.arange(len(truth))
-        for place, share in enumerate(shares):
-            likely = (1 - share) * by_linear[own, truth] + share * by_trees[own, truth]
-            likelihood[place] += np.log(np.maximum(likely, 1e-4)).sum()
-    likelihood /= len(observed)
-    best = int(likelihood.argmax())
-    if likelihood[best] - likelihood[0] < BETTER_LIKELIHOOD:
+        ones, linear = np.ones(len(taught.cells)), None
+        for at, penalty in enumerate(CLASS_PENALTIES):
+            tried = replace(without_trees(plan), penalty=penalty)
+            given = (taught, observed[~hidden], column, ones, n_levels)
+            linear = fit_column(tried, *given, before=linear)
+            by_linear = linear.probabilities(asked)
+            for place, share in enumerate(shares):
+                likely = (1 - share) * by_linear[own, truth] + share * by_trees[own, truth]
+                likelihood[at, place] += np.log(np.maximum(likely, 1e-4)).sum()
+    return _best_of_classes(plan, likelihood / len(observed), shares, n_trees)
+
+
+def _best_of_classes(
+    plan: ColumnPlan, likelihood: Values, shares: tuple[float, ...], n_trees: list[int]
+) -> ColumnPlan:
+    """Return the plan with the best penalty, and with trees if they add enough.
+
+    Parameters
+    ----------
+    likelihood : array of shape (n_penalties, n_shares)
+        Mean log-likelihood of hidden folds.
+    """
+    linear = likelihood[:, 0]
+    at = int(np.flatnonzero(linear >= linear.max() - AS_GOOD)[-1])
+    plan = replace(plan, penalty=CLASS_PENALTIES[at])
+    mixed, place = np.unravel_index(likelihood.argmax(), likelihood.shape)
+    if likelihood[mixed, place] - likelihood[at, 0] < BETTER_LIKELIHOOD:
         return plan
     n_grown = max(1, round(float(np.mean(n_trees))))
-    return replace(plan, by_trees=shares[best], n_trees=n_grown)
+    return replace(plan, penalty=CLASS_PENALTIES[mixed], by_trees=shares[place], n_trees=n_grown)
 
 
 def _tree_classes(

@@ -20,8 +20,6 @@ from diffjoint.table import Column, from_standard_units, on_grid, to_standard_un
 from diffjoint.trees import Trees, constant, grow
 
 LEARNER: dict[str, Any] = {"max_leaf_nodes": 8, "learning_rate": 0.1, "l2_regularization": 1.0}
-CLASS_PENALTY = 1.0
-"""Weight of the penalty on the coefficients of classes, in rows."""
 SPREAD_PENALTY, MOST_SPREAD = 0.05, 3.0
 """Ridge penalty of the spread's regression; a spread is at most so many times the typical one."""
 NO_TREES = constant(np.zeros(1))
@@ -41,7 +39,7 @@ class ColumnPlan:
     pairs : int array of shape (n_pairs, 2)
         Positions among ``coordinates`` whose products are inputs, too.
     penalty : float
-        Of the ridge regression.
+        Of the regression: for numbers per unit of weight, for classes in rows.
     n_trees : int
         Trees, of each class; 0 for none.
     by_trees : float
@@ -275,7 +273,7 @@ def _fit_classes(
         basis = rows.basis(plan)
         fits = before is not None and len(before.coefficients) == 1 + basis.shape[1]
         start = before.coefficients if before is not None and fits else None
-        coefficients = fit_classes(basis, classes, plan.n_classes, weights, CLASS_PENALTY, start)
+        coefficients = fit_classes(basis, classes, plan.n_classes, weights, plan.penalty, start)
     if plan.by_trees > 0.0:
         learner = HistGradientBoostingClassifier(**_learner(plan.n_trees, len(classes)))
         seen = weights.copy()

@@ -15,8 +15,8 @@ from threadpoolctl import threadpool_limits
 
 from diffjoint._progress import Progress
 from diffjoint._types import Mask, Places, Values
-from diffjoint.draws.chain import Completion, uniform_of
-from diffjoint.draws.choose import choose_plan
+from diffjoint.draws.chain import Completion, Uniform, uniform_of
+from diffjoint.draws.choose import choose_plan, plain_plan
 from diffjoint.draws.column import ColumnModel, ColumnPlan, fit_column
 from diffjoint.draws.design import Layout, lay_out_columns
 from diffjoint.draws.never import NeverTogether, find_never_together
@@ -28,8 +28,9 @@ from diffjoint.values.boosted import Expectation
 
 MOST_ROWS = 20_000
 """Rows to learn from at most."""
-ROUNDS, ROUNDS_WITH_TREES = 5, 2
-"""Rounds in which a set is learnt, and the last of them, which grow trees."""
+ROUNDS, ROUNDS_WITH_TREES, PLAIN_ROUNDS = 5, 2, 5
+"""Rounds in which a set is learnt, the last of them, which grow trees, and rounds of plain
+regressions before plans are chosen: first values do not show yet how sharp relations are."""
 MOST_COUNTED = 12
 """Times that a bootstrap holds a row, at most."""
 BOOTSTRAPS, FIRST = 500_000_000, 499_999_999
@@ -115,7 +116,7 @@ class Lesson:
 
 
 def learn_plans(lesson: Lesson, start: Values) -> Plans:
-    """Choose how to model each column, on a table that is completed for it."""
+    """Choose how to model each column, on a table that plain regressions complete for it."""
     with threadpool_limits(1, **BLAS):
         observation, space = lesson.observation, lesson.space
         values, n_columns = observation.values, space.n_columns
@@ -123,6 +124,16 @@ def learn_plans(lesson: Lesson, start: Values) -> Plans:
         layout = lay_out_columns(space.schema.modelled, values, space.can_be_meaningful)
         completion = Completion(layout, start, missing, mask)
         screen = open_screen(values, lesson.n_levels)
+        inputs_of = [screen.inputs_for_values(j) for j in range(n_columns)]
+        plain = tuple(
+            plain_plan(values[~missing[:, j], j], layout.columns[j], inputs, layout.of(inputs))
+            for j, inputs in enumerate(inputs_of)
+        )
+        never = find_never_together(values, mask & missing, plain, lesson.n_levels)
+        first = Plans(layout, plain, lesson.order, never)
+        uniform = uniform_of(observation.keys, FIRST - 1, n_columns)
+        counts = np.ones(len(values))
+        _draw_and_learn(lesson, first, completion, counts, uniform, PLAIN_ROUNDS)
 
         def choose(j: int, inputs: Places) -> ColumnPlan:
             seen = ~missing[:, j]
@@ -136,45 +147,53 @@ def learn_plans(lesson: Lesson, start: Values) -> Plans:
             )
 
         def choose_from_all(j: int) -> ColumnPlan:
-            return choose(j, screen.inputs_for_values(j))
+            return choose(j, inputs_of[j])
 
         plans = tuple(side_by_side(choose_from_all, range(n_columns), len(values)))
         plans = plan_weighing(plans, layout, completion.rows, values, choose)
-        never = find_never_together(values, mask & missing, plans, lesson.n_levels)
         return Plans(layout, plans, lesson.order, never)
 
 
 def learn_set(lesson: Lesson, plans: Plans, start: Values, which: int) -> ModelSet:
     """Learn a set: draw and learn in turn, from one bootstrap of the rows."""
     with threadpool_limits(1, **BLAS):
-        observation, missing = lesson.observation, ~lesson.observation.observed
+        observation = lesson.observation
         counts = _bootstrap(observation.keys, which)
-        mask, n_columns = lesson.mask(which), lesson.space.n_columns
-        uniform = uniform_of(observation.keys, BOOTSTRAPS + which, n_columns)
-        completion = Completion(plans.layout, start, missing, mask)
-        models: list[ColumnModel | None] = [None] * n_columns
+        uniform = uniform_of(observation.keys, BOOTSTRAPS + which, lesson.space.n_columns)
+        completion = Completion(plans.layout, start, ~observation.observed, lesson.mask(which))
+        models = _draw_and_learn(lesson, plans, completion, counts, uniform, ROUNDS)
+        return tuple(model for model in models if model is not None)
 
-        def learn(j: int, *, with_trees: bool) -> ColumnModel:
+
+def _draw_and_learn(
+    lesson: Lesson,
+    plans: Plans,
+    completion: Completion,
+    counts: Values,
+    uniform: Uniform,
+    n_rounds: int,
+) -> list[ColumnModel | None]:
+    """Learn each column and draw its missing cells, in turn; return what was learnt last."""
+    observation, missing = lesson.observation, ~lesson.observation.observed
+    models: list[ColumnModel | None] = [None] * len(plans.columns)
+    for turn in range(1, n_rounds + 1):
+        numbers = uniform(turn)
+        for j in plans.order.tolist():
+            if turn < n_rounds and not len(completion.places[j]):
+                continue
             seen = ~missing[:, j]
-            return fit_column(
+            models[j] = fit_column(
                 plans.columns[j],
                 completion.rows.take(seen),
                 observation.values[seen, j],
                 plans.layout.columns[j],
                 counts[seen],
                 lesson.n_levels,
-                with_trees=with_trees,
+                with_trees=turn > n_rounds - ROUNDS_WITH_TREES,
                 before=models[j],
             )
-
-        for turn in range(1, ROUNDS + 1):
-            numbers = uniform(turn)
-            is_last, with_trees = turn == ROUNDS, turn > ROUNDS - ROUNDS_WITH_TREES
-            for j in plans.order.tolist():
-                if is_last or len(completion.places[j]):
-                    models[j] = learn(j, with_trees=with_trees)
-                    completion.draw(j, models, numbers, plans.never)
-        return tuple(model for model in models if model is not None)
+            completion.draw(j, models, numbers, plans.never)
+    return models
 
 
 def _bootstrap(keys: NDArray[np.int64], which: int) -> Values:

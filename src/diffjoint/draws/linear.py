@@ -4,6 +4,8 @@ Fitting uses matrix products on all rows at once. Predicting adds up one coordin
 that a row gets the same bits whatever rows are beside it.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
@@ -12,8 +14,12 @@ from diffjoint._types import Places, Values
 
 TINY = 1e-9
 """A coordinate whose standard deviation is below this says nothing."""
-MOST_STEPS = 60
-"""Steps of the search for the coefficients of classes."""
+MOST_STEPS, MOST_NEWTON_STEPS, MOST_BY_NEWTON = 60, 25, 250
+"""Steps of the search for the coefficients of classes, and how many coefficients Newton's take."""
+SETTLED, SMALLEST_STEP = 1e-4, 1e-3
+"""Log-likelihood to gain by a step at least, and share of a step at least."""
+INTERCEPT = 0.01
+"""Share of the penalty that is on the intercepts of classes."""
 
 
 def add_products(coordinates: Values, pairs: Places) -> Values:
@@ -91,31 +97,96 @@ def fit_classes(
     width = np.where(np.isfinite(scale), scale, 0.0)
     standard = np.hstack([np.ones((len(coordinates), 1)), (coordinates - mean) / scale])
     indicators = np.eye(n_classes)[classes] * weights[:, None]
-    shape = (standard.shape[1], n_classes)
     if start is None:
-        first = np.zeros(shape)
+        first = np.zeros((standard.shape[1], n_classes))
         first[0] = np.log(np.maximum(indicators.sum(axis=0), 0.5) / weights.sum())
     else:
         first = np.vstack([start[:1] + mean @ start[1:], start[1:] * width[:, None]])
+    likelihood = _Likelihood(standard, indicators, weights, penalty)
+    if first.size <= MOST_BY_NEWTON:
+        found = likelihood.climb(first)
+    else:
+        options = {"maxiter": MOST_STEPS, "ftol": 1e-7}
+        best = minimize(
+            likelihood.flat, first.ravel(), jac=True, method="L-BFGS-B", options=options
+        )
+        found = best.x.reshape(first.shape)
+    slopes = found[1:] / scale[:, None]
+    return np.vstack([found[:1] - mean @ slopes, slopes])
 
-    def loss(flat: Values) -> tuple[float, Values]:
-        found = flat.reshape(shape)
-        logits = standard @ found
+
+@dataclass(frozen=True)
+class _Likelihood:
+    """What a multinomial regression makes as small as it can.
+
+    Attributes
+    ----------
+    standard : array of shape (n_rows, 1 + n_coordinates)
+        Standardised coordinates after ones.
+    indicators : array of shape (n_rows, n_classes)
+        The weight of each row at its class.
+    """
+
+    standard: Values
+    indicators: Values
+    weights: Values
+    penalty: float
+
+    def flat(self, flat: Values) -> tuple[float, Values]:
+        """Return the loss and its gradient."""
+        found = flat.reshape(-1, self.indicators.shape[1])
+        value, gradient, _ = self.at(found)
+        return value, gradient.ravel()
+
+    def at(self, found: Values) -> tuple[float, Values, Values]:
+        """Return the loss, its gradient and the probabilities of the classes."""
+        logits = self.standard @ found
         logits -= logits.max(axis=1, keepdims=True)
         likely = np.exp(logits)
         total = likely.sum(axis=1, keepdims=True)
-        slopes = found.copy()
-        slopes[0] *= 0.01
-        value = float(weights @ np.log(total[:, 0]) - (indicators * logits).sum())
-        expected = likely * (weights[:, None] / total)
-        gradient = standard.T @ (expected - indicators) + penalty * slopes
-        return value + penalty / 2 * float((found * slopes).sum()), gradient.ravel()
+        likely /= total
+        slopes = self.penalty * found
+        slopes[0] *= INTERCEPT
+        value = float(self.weights @ np.log(total[:, 0]) - (self.indicators * logits).sum())
+        expected = likely * self.weights[:, None]
+        gradient = self.standard.T @ (expected - self.indicators) + slopes
+        return value + float((found * slopes).sum()) / 2, gradient, likely
 
-    options = {"maxiter": MOST_STEPS, "ftol": 1e-7}
-    best = minimize(loss, first.ravel(), jac=True, method="L-BFGS-B", options=options)
-    found = best.x.reshape(shape)
-    slopes = found[1:] / scale[:, None]
-    return np.vstack([found[:1] - mean @ slopes, slopes])
+    def climb(self, found: Values) -> Values:
+        """Search by Newton's steps: sharp classes have coefficients far from where it starts."""
+        value, gradient, likely = self.at(found)
+        for _ in range(MOST_NEWTON_STEPS):
+            step = np.linalg.solve(self._curve(likely), gradient.T.ravel())
+            step = step.reshape(found.shape[1], -1).T
+            gain, size = float((step * gradient).sum()), 1.0
+            if gain < SETTLED:
+                break
+            after = self.at(found - step)
+            while after[0] > value - 1e-4 * size * gain and size > SMALLEST_STEP:
+                size /= 2
+                after = self.at(found - size * step)
+            if after[0] >= value:
+                break
+            found = found - size * step
+            value, gradient, likely = after
+        return found
+
+    def _curve(self, likely: Values) -> Values:
+        """Return the second derivatives, class by class."""
+        n_inputs, n_classes = self.standard.shape[1], likely.shape[1]
+        penalty = np.full(n_inputs, self.penalty)
+        penalty[0] *= INTERCEPT
+        curve = np.kron(np.eye(n_classes), np.diag(penalty))
+        for k in range(n_classes):
+            for other in range(k + 1):
+                same = float(k == other)
+                weight = self.weights * likely[:, k] * (same - likely[:, other])
+                block = self.standard.T @ (self.standard * weight[:, None])
+                first, second = n_inputs * k, n_inputs * other
+                curve[first : first + n_inputs, second : second + n_inputs] += block
+                if k != other:
+                    curve[second : second + n_inputs, first : first + n_inputs] += block
+        return curve
 
 
 def _standards(coordinates: Values, weights: Values) -> tuple[Values, Values]:

@@ -13,6 +13,7 @@ from urllib.parse import unquote
 import pyarrow as pa
 import pyarrow.parquet as pa_parquet
 
+from diffjoint._numbers import whole_number_of
 from diffjoint.errors import FileError, InputError
 from diffjoint.io.files import check_ending
 
@@ -24,6 +25,8 @@ _WILDCARDS = re.compile(r"[*?\\[]")
 _ENDS = 1 << 16
 """Bytes at each end of a file that tell whether it was changed; Parquet has statistics there."""
 _NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
+_PADDING, _TOO_LARGE = re.compile(r"^([+-]?)0+(?=[0-9])"), 10**18
+"""Zeros that folders pad numbers with, as in ``month=01``; elsewhere such text is no number."""
 
 Partition = tuple[tuple[str, int | str | None], ...]
 """Columns that the folders of a file name, such as ``year=2024``, and their values."""
@@ -265,10 +268,16 @@ def _typed(texts: Sequence[Mapping[str, str | None]]) -> Iterator[Partition]:
     whole = {
         key
         for key in keys
-        if all(re.fullmatch(r"-?\d{1,18}", own[key] or "0") for own in texts if key in own)
+        if all(_whole_number(own[key] or "0") is not None for own in texts if key in own)
     }
     for own in texts:
         yield tuple(
-            (key, int(value) if key in whole and value is not None else value)
+            (key, _whole_number(value) if key in whole and value is not None else value)
             for key, value in own.items()
         )
+
+
+def _whole_number(text: str) -> int | None:
+    """Return the whole number that a folder's name holds, which may be padded; None for text."""
+    number = whole_number_of(_PADDING.sub(r"\1", text))
+    return None if number is None or abs(number) >= _TOO_LARGE else number

@@ -4,7 +4,7 @@ from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from diffjoint._checks import PARAMETERS, check_all
+from diffjoint._checks import OF_THE_RUN, PARAMETERS, check_all
 from diffjoint._choices import Band, Checkboxes, MMOutput
 from diffjoint.errors import InputError, option, warn_user
 from diffjoint.settings import (
@@ -79,8 +79,10 @@ class Options:
 def read_options(params: Mapping[str, Any]) -> Options:
     """Return an estimator's parameters as options; raise if one cannot be what it is."""
     check_all(params, PARAMETERS)
+    diffusion = params["diffusion"] or Diffusion()
+    check_all(diffusion.get_params(), OF_THE_RUN)
     known = {name: params[name] for name in (field.name for field in fields(Options))}
-    return Options(**{**known, "diffusion": params["diffusion"] or Diffusion()})
+    return Options(**{**known, "diffusion": diffusion})
 
 
 def choose_settings(options: Options) -> Settings:

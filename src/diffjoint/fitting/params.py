@@ -5,13 +5,13 @@ from datetime import date
 from numbers import Integral
 from typing import Any
 
+from diffjoint._checks import OF_THE_RUN
 from diffjoint.settings import Diffusion
 
 MAPPINGS = ("bounds", "column_kinds", "loss_rate", "mm_fill", "reason_codes", "rules")
 """Parameters by column label; labels need not be text."""
 OF_THE_PROCESS = {"callback", "n_threads", "verbose"}
-OF_THE_RUN = {"checkpoint", "device"}
-"""Parameters, and settings of the diffusion model, that say nothing of what was learnt."""
+"""Parameters that say nothing of what was learnt; the same holds for those ``OF_THE_RUN``."""
 
 
 def plain_params(params: Mapping[str, Any]) -> dict[str, Any]:

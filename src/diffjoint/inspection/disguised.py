@@ -9,10 +9,10 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from diffjoint._numbers import is_number_text
 from diffjoint.table import (
     Table,
     is_date,
-    is_number_text,
     iso_microseconds,
     microseconds,
     numbers,

@@ -11,7 +11,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from diffjoint.table import MAX_LEVELS, Kind, Schema, is_number_text
+from diffjoint._numbers import is_number_text
+from diffjoint.table import MAX_LEVELS, Kind, Schema
 
 _WHOLE = re.compile(r"[+-]?\d{1,18}", re.ASCII)
 _DATE_FORMATS = (

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from diffjoint._numbers import whole_number_of
 from diffjoint.errors import InputError
 from diffjoint.io.files import read_file
 from diffjoint.io.formulas import unguard
@@ -90,11 +91,8 @@ def _call(call: Any, where: str, line: int) -> str | None:
 
 
 def _row(row: Any, table: Table, where: str, line: int) -> int:
-    try:
-        position = int(str(row).strip().removesuffix(".0"))
-    except ValueError:
-        position = -1
-    if not 0 <= position < table.n_rows:
+    position = whole_number_of(str(row).strip().removesuffix(".0"))
+    if position is None or not 0 <= position < table.n_rows:
         raise InputError(
             f"{where} names row {row!r} in its entry {line + 1}; X has rows 0 to "
             f"{table.n_rows - 1:,}, counted from its first. Was the list made from another table?"

@@ -5,7 +5,7 @@ from typing import Any
 
 import narwhals as nw
 
-from diffjoint.table import is_number_text
+from diffjoint._numbers import is_number_text
 
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")
 """Apostrophes before it count, so that taking one off gives back what was there."""

@@ -10,12 +10,13 @@ import narwhals as nw
 import numpy as np
 import pandas as pd
 
+from diffjoint._checks import check
+from diffjoint._numbers import is_number_text
 from diffjoint._types import Mask
 from diffjoint.errors import InputError, option
 from diffjoint.knowledge.labels import Labels
 from diffjoint.table.frame import (
     Table,
-    check_mapping,
     is_date,
     iso_microseconds,
     microseconds,
@@ -26,7 +27,6 @@ from diffjoint.table.frame import (
 )
 from diffjoint.table.pass_through import how_to_model, why_passed_through
 from diffjoint.table.schema import MAX_EXACT_INTEGER, Column, Kind, Schema
-from diffjoint.table.text import is_number_text
 
 REASONS = ("meaningful", "lost")
 INFINITE = ("inf", "-inf")
@@ -86,8 +86,7 @@ def codes_by_column(
     """Return what each code means, for every column; its own codes override those for all."""
     if reason_codes is None:
         return [{}] * table.n_columns
-    example = "{'income': {'refused': 'lost', 'inapplicable': 'meaningful'}}"
-    check_mapping("reason_codes", reason_codes, "codes", example)
+    check("reason_codes", reason_codes)
     of_all = {k: v for k, v in reason_codes.items() if not isinstance(v, Mapping)}
     _check_codes(of_all, option("reason_codes"))
     for label, why in of_all.items():

@@ -219,45 +219,66 @@ def resolve_knowledge(
     modelled = schema.modelled_positions
     checkboxes = missing & schema.checkboxes
     by_hand = (labels.meaningful & ~coded.meaningful) | (labels.lost & ~coded.lost)
-    labelled = [
-        labels.meaningful[:, modelled] & missing & ~checkboxes,
-        labels.lost[:, modelled] & missing,
-    ]
-    meaningful, lost = labelled[0].copy(), labelled[1].copy()
-    undecided = np.zeros(missing.shape, dtype=bool)
-    demanded = np.full(missing.shape, UNDECIDED, dtype=np.int8)
+    labelled = Labels(
+        labels.meaningful[:, modelled] & missing & ~checkboxes, labels.lost[:, modelled] & missing
+    )
+    said = _Said(
+        labelled.meaningful.copy(),
+        labelled.lost.copy(),
+        np.zeros(missing.shape, dtype=bool),
+        np.full(missing.shape, UNDECIDED, dtype=np.int8),
+    )
     unseen = np.isnan(values) & ~missing
     asked = np.where(unseen, UNSEEN_LEVEL, values) if unseen.any() else values
-    contradictions: list[tuple[Rule, Mask]] = []
-    for rule in rules:
-        j = rule.target
-        answers = rule.answers(asked, meaningful)
-        is_regular = ~missing[:, j] | labelled[1][:, j]
-        is_open = missing[:, j] & ~labelled[0][:, j] & ~labelled[1][:, j]
-        is_undecided = answers == UNDECIDED
-        demanded[is_undecided & is_regular, j] = TRUE
-        meaningful[:, j] |= is_open & (answers == FALSE)
-        if not rule.only_if:
-            demanded[is_undecided & labelled[0][:, j], j] = FALSE
-            lost[:, j] |= is_open & (answers == TRUE)
-        undecided[:, j] = is_open & is_undecided
-        contradicts = is_regular & (answers == FALSE)
-        if not rule.only_if:
-            contradicts |= labelled[0][:, j] & (answers == TRUE)
-        if not rule.is_found:
-            contradictions.append((rule, contradicts))
+    against = [(rule, _apply_rule(rule, asked, missing, labelled, said)) for rule in rules]
     return Knowledge(
-        meaningful,
-        lost,
+        said.meaningful,
+        said.lost,
         by_hand[:, modelled] & missing & ~checkboxes,
-        undecided,
-        demanded,
+        said.undecided,
+        said.demanded,
         asked,
         schema.n_levels,
         rules,
-        _doubts(contradictions, schema),
+        _doubts([(rule, cells) for rule, cells in against if not rule.is_found], schema),
         checkboxes,
     )
+
+
+@dataclass(frozen=True)
+class _Said:
+    """What labels and the rules so far say of missing cells, as in :class:`Knowledge`."""
+
+    meaningful: Mask
+    lost: Mask
+    undecided: Mask
+    demanded: Answers
+
+
+def _apply_rule(rule: Rule, asked: Values, missing: Mask, labelled: Labels, said: _Said) -> Mask:
+    """Add to ``said`` what a rule says of its column; return the rows that contradict it.
+
+    Parameters
+    ----------
+    asked, missing : arrays of shape (n_rows, n_modelled)
+        Values for rules, and the missing cells.
+    labelled : Labels
+        Of those cells.
+    """
+    j = rule.target
+    answers = rule.answers(asked, said.meaningful)
+    is_regular = ~missing[:, j] | labelled.lost[:, j]
+    is_open = missing[:, j] & ~labelled.meaningful[:, j] & ~labelled.lost[:, j]
+    is_undecided = answers == UNDECIDED
+    said.demanded[is_undecided & is_regular, j] = TRUE
+    said.meaningful[:, j] |= is_open & (answers == FALSE)
+    said.undecided[:, j] = is_open & is_undecided
+    contradicts: Mask = is_regular & (answers == FALSE)
+    if not rule.only_if:
+        said.demanded[is_undecided & labelled.meaningful[:, j], j] = FALSE
+        said.lost[:, j] |= is_open & (answers == TRUE)
+        contradicts |= labelled.meaningful[:, j] & (answers == TRUE)
+    return contradicts
 
 
 def without_lost_checkboxes(values: Values, labels: Labels, schema: Schema) -> Values:

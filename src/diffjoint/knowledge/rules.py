@@ -14,6 +14,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from diffjoint._checks import check
 from diffjoint._types import Mask, Values
 from diffjoint.errors import InputError, option
 from diffjoint.knowledge.conditions import (
@@ -29,7 +30,7 @@ from diffjoint.knowledge.conditions import (
     numbers_of,
     words_of,
 )
-from diffjoint.table import Column, Kind, Schema, Table, check_mapping, iso_microseconds
+from diffjoint.table import Column, Kind, Schema, Table, iso_microseconds
 
 LONGEST, DEEPEST, MOST_DIGITS = 20_000, 50, 300
 """Characters of a rule, parts of it inside each other, and digits of a number in it, at most."""
@@ -77,7 +78,7 @@ def read_rules(rules: Any, table: Table, schema: Schema) -> tuple[Rule, ...]:
     """
     if rules is None:
         return ()
-    check_mapping("rules", rules, "conditions", "{'spouse_age': 'married == \"yes\"'}")
+    check("rules", rules)
     read = {}
     for label, text in rules.items():
         target = modelled_position(table, schema, label, "rules")

@@ -1,6 +1,6 @@
 """Draw small charts as SVG. All text is escaped by markupsafe."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from markupsafe import Markup
@@ -8,6 +8,7 @@ from markupsafe import Markup
 from diffjoint.report.check import MissingLine
 from diffjoint.report.distribution import Distribution
 from diffjoint.report.summarize import Summary
+from diffjoint.report.svg import circle, line, rect, slanted, svg, svg_of_own_size, text
 from diffjoint.report.words import shorten
 
 WIDTH, HEIGHT, FOOT = 320, 116, 20
@@ -20,36 +21,12 @@ SQUARE, MARGIN, LARGEST_DOT, SMALLEST_DOT = 150, 34, 8.0, 2.0
 """Calibration charts: side, room for the axes, and largest and smallest radius of a dot."""
 ERROR_WIDTH, MOST_ERROR = 120, 1.25
 """Error bars: width, and the share of the error that fills it."""
+SQUARES_WIDE, SQUARE_STEP = 20, 11
+"""A hundred squares: number in a line, and distance of one from the next."""
 MAP_WIDTH, MAP_HEIGHT, MAP_HEAD, MAP_SIDE = 760, 320, 84, 40
 """Map: drawing area, room for names above it, and room beside it for the last name."""
 MOST_MAP_NAMES = 48
 """Largest number of columns to name in the map."""
-
-
-def _svg(width: float, height: float, label: str, parts: Iterable[Markup], kind: str) -> Markup:
-    return Markup(
-        '<svg class="chart {kind}" viewBox="0 0 {width:g} {height:g}" role="img" '
-        'aria-label="{label}">{body}</svg>'
-    ).format(kind=kind, width=width, height=height, label=label, body=Markup("").join(parts))
-
-
-def _rect(kind: str, x: float, y: float, width: float, height: float, title: str = "") -> Markup:
-    tooltip = Markup("<title>{}</title>").format(title) if title else Markup("")
-    return Markup(
-        '<rect class="{}" x="{:.2f}" y="{:.2f}" width="{:.2f}" height="{:.2f}">{}</rect>'
-    ).format(kind, x, y, max(0.0, width), max(0.0, height), tooltip)
-
-
-def _text(x: float, y: float, text: str, anchor: str = "start", kind: str = "axis") -> Markup:
-    return Markup('<text class="{}" x="{:.1f}" y="{:.1f}" text-anchor="{}">{}</text>').format(
-        kind, x, y, anchor, text
-    )
-
-
-def _line(kind: str, x1: float, y1: float, x2: float, y2: float) -> Markup:
-    return Markup('<line class="{}" x1="{:.2f}" y1="{:.2f}" x2="{:.2f}" y2="{:.2f}"/>').format(
-        kind, x1, y1, x2, y2
-    )
 
 
 def likely_chart(likely: Sequence[int], threshold: float, name: str, word: str) -> Markup:
@@ -66,16 +43,16 @@ def likely_chart(likely: Sequence[int], threshold: float, name: str, word: str) 
         low, high = k / N_BARS, (k + 1) / N_BARS
         title = f"{word} {low:.2f} to {high:.2f}: {count:,} cells"
         kind = "kept" if low >= threshold else "imputed" if high <= threshold else "mixed"
-        parts.append(_rect(kind, k * step + 1, HEIGHT - height, step - 2, height, title))
-    parts.append(_line("base", 0, HEIGHT, WIDTH, HEIGHT))
+        parts.append(rect(kind, k * step + 1, HEIGHT - height, step - 2, height, title))
+    parts.append(line("base", 0, HEIGHT, WIDTH, HEIGHT))
     x = threshold * WIDTH
-    parts.append(_line("threshold", x, 0, x, HEIGHT))
+    parts.append(line("threshold", x, 0, x, HEIGHT))
     for at, anchor in ((0.0, "start"), (0.5, "middle"), (1.0, "end")):
-        parts.append(_text(at * WIDTH, HEIGHT + 15, f"{at:g}", anchor))
+        parts.append(text(at * WIDTH, HEIGHT + 15, f"{at:g}", anchor))
     label = (
         f"{word} of missing cells of {shorten(name)}, from 0 to 1; the threshold is {threshold:g}"
     )
-    return _svg(WIDTH, HEIGHT + FOOT, label, parts, "likely")
+    return svg(WIDTH, HEIGHT + FOOT, label, parts, "likely")
 
 
 def distribution_chart(found: Distribution, name: str) -> Markup:
@@ -99,17 +76,17 @@ def _bins(found: Distribution, name: str) -> Markup:
             f"{found.labels[k]} to {found.labels[k + 1]}: {before:.1%} of the observed, "
             f"{after:.1%} of the imputed"
         )
-        parts.append(_rect("observed", k * step + 0.5, HEIGHT - height, step - 1, height, title))
+        parts.append(rect("observed", k * step + 0.5, HEIGHT - height, step - 1, height, title))
         level = HEIGHT - after / most * (HEIGHT - 8)
         path += [f"L{k * step:.1f} {level:.1f}", f"L{(k + 1) * step:.1f} {level:.1f}"]
     if sum(found.imputed):
         outline = " ".join([*path, f"L{WIDTH} {HEIGHT}"])
         parts.append(Markup('<path class="imputed-line" d="{}"/>').format(outline))
-    parts.append(_line("base", 0, HEIGHT, WIDTH, HEIGHT))
-    parts.append(_text(0, HEIGHT + 15, found.labels[0]))
-    parts.append(_text(WIDTH, HEIGHT + 15, found.labels[-1], "end"))
+    parts.append(line("base", 0, HEIGHT, WIDTH, HEIGHT))
+    parts.append(text(0, HEIGHT + 15, found.labels[0]))
+    parts.append(text(WIDTH, HEIGHT + 15, found.labels[-1], "end"))
     label = f"Observed and imputed values of {shorten(name)}"
-    return _svg(WIDTH, HEIGHT + FOOT, label, parts, "bins")
+    return svg(WIDTH, HEIGHT + FOOT, label, parts, "bins")
 
 
 def _levels(found: Distribution, name: str) -> Markup:
@@ -121,15 +98,32 @@ def _levels(found: Distribution, name: str) -> Markup:
     parts = []
     for k, (before, after) in enumerate(zip(seen, filled, strict=True)):
         top = k * BAR_LINE
-        shown = _text(start - 8, top + 17, names[k], "end", "level")
+        shown = text(start - 8, top + 17, names[k], "end", "level")
         parts.append(Markup("<g><title>{}</title>{}</g>").format(found.labels[k], shown))
         for kind, share, y in (("observed", before, top + 3), ("imputed", after, top + 14)):
             length = share / most * room
-            parts.append(_rect(kind, start, y, max(length, 1.0 if share else 0.0), 9))
+            parts.append(rect(kind, start, y, max(length, 1.0 if share else 0.0), 9))
             words = "" if share == 0 else "<1%" if share < 0.005 else f"{share:.0%}"
-            parts.append(_text(start + length + 5, y + 8.5, words, "start", "share"))
+            parts.append(text(start + length + 5, y + 8.5, words, "start", "share"))
     label = f"Levels of {shorten(name)}, observed and imputed"
-    return _svg(WIDTH, len(seen) * BAR_LINE, label, parts, "levels")
+    return svg(WIDTH, len(seen) * BAR_LINE, label, parts, "levels")
+
+
+def hundred_squares(share: float, label: str) -> Markup:
+    """Draw a share as coloured squares out of a hundred; one at least if it is not zero."""
+    n_coloured = max(round(100 * share), int(share > 0))
+    parts = [
+        rect(
+            "mixed" if k < n_coloured else "observed",
+            k % SQUARES_WIDE * SQUARE_STEP,
+            k // SQUARES_WIDE * SQUARE_STEP,
+            SQUARE_STEP - 2,
+            SQUARE_STEP - 2,
+        )
+        for k in range(100)
+    ]
+    height = 100 // SQUARES_WIDE * SQUARE_STEP - 2
+    return svg_of_own_size(SQUARES_WIDE * SQUARE_STEP - 2, height, label, parts, "squares-100")
 
 
 def error_bar(left: float, is_better: bool) -> Markup:
@@ -138,33 +132,32 @@ def error_bar(left: float, is_better: bool) -> Markup:
     length = min(left, MOST_ERROR) * scale
     words = f"{left:.0%} of the error of the mean or mode"
     parts = [
-        _rect("observed", 0, 3, ERROR_WIDTH, 8),
-        _rect("imputed" if is_better else "mixed", 0, 3, max(length, 1.0), 8, words),
-        _line("threshold", scale, 0, scale, 14),
+        rect("observed", 0, 3, ERROR_WIDTH, 8),
+        rect("imputed" if is_better else "mixed", 0, 3, max(length, 1.0), 8, words),
+        line("threshold", scale, 0, scale, 14),
     ]
-    return _svg(ERROR_WIDTH, 14, words, parts, "error")
+    return svg(ERROR_WIDTH, 14, words, parts, "error")
 
 
 def calibration_chart(found: MissingLine) -> Markup:
     """Draw predicted against observed P(missing): a dot for each tenth, and the diagonal."""
     most = max([n for _, _, n in found.points], default=1)
     end = SQUARE + MARGIN
-    parts = [_line("base", MARGIN, SQUARE, end, SQUARE), _line("base", MARGIN, 0, MARGIN, SQUARE)]
-    parts.append(_line("threshold", MARGIN, SQUARE, end, 0))
+    parts = [line("base", MARGIN, SQUARE, end, SQUARE), line("base", MARGIN, 0, MARGIN, SQUARE)]
+    parts.append(line("threshold", MARGIN, SQUARE, end, 0))
     for predicted, observed, n_cells in found.points:
         radius = max(SMALLEST_DOT, LARGEST_DOT * float(np.sqrt(n_cells / most)))
         title = f"predicted {predicted:.0%}, observed {observed:.0%}: {n_cells:,} cells"
-        dot = '<circle class="dot" cx="{:.1f}" cy="{:.1f}" r="{:.1f}"><title>{}</title></circle>'
         x, y = MARGIN + predicted * SQUARE, SQUARE - observed * SQUARE
-        parts.append(Markup(dot).format(x, y, radius, title))
+        parts.append(circle("dot", x, y, radius, title))
     for at, anchor in ((0.0, "start"), (1.0, "end")):
-        parts.append(_text(MARGIN + at * SQUARE, SQUARE + 15, f"{at:.0%}", anchor))
-        parts.append(_text(MARGIN - 6, SQUARE - at * (SQUARE - 10), f"{at:.0%}", "end"))
-    parts.append(_text(MARGIN + SQUARE / 2, SQUARE + 15, "predicted", "middle"))
-    parts.append(_text(MARGIN - 6, SQUARE / 2 + 4, "is", "end"))
+        parts.append(text(MARGIN + at * SQUARE, SQUARE + 15, f"{at:.0%}", anchor))
+        parts.append(text(MARGIN - 6, SQUARE - at * (SQUARE - 10), f"{at:.0%}", "end"))
+    parts.append(text(MARGIN + SQUARE / 2, SQUARE + 15, "predicted", "middle"))
+    parts.append(text(MARGIN - 6, SQUARE / 2 + 4, "is", "end"))
     rates = f"predicted {found.said:.0%}, observed {found.found:.0%}"
     label = f"P(missing) of {shorten(found.name)}: {rates}"
-    return _svg(end + LARGEST_DOT, SQUARE + FOOT, label, parts, "square")
+    return svg(end + LARGEST_DOT, SQUARE + FOOT, label, parts, "square")
 
 
 def table_map(summary: Summary) -> Markup:
@@ -173,7 +166,7 @@ def table_map(summary: Summary) -> Markup:
     named = n_columns <= MOST_MAP_NAMES
     head = MAP_HEAD if named else 4
     width, height = MAP_WIDTH / n_columns, MAP_HEIGHT / n_rows
-    parts = [_rect("observed", 0, head, MAP_WIDTH, MAP_HEIGHT)]
+    parts = [rect("observed", 0, head, MAP_WIDTH, MAP_HEIGHT)]
     for state, kind in (("1", "imputed"), ("2", "kept"), ("3", "left")):
         path = [
             f"M{j * width:.1f} {head + start * height:.1f}h{width - 0.8:.1f}v{n * height:.1f}"
@@ -185,15 +178,12 @@ def table_map(summary: Summary) -> Markup:
             parts.append(Markup('<path class="{}" d="{}"/>').format(kind, "".join(path)))
     for j, column in enumerate(summary.columns):
         x = j * width
-        parts.append(_line("gap", x + width - 0.4, head, x + width - 0.4, head + MAP_HEIGHT))
+        parts.append(line("gap", x + width - 0.4, head, x + width - 0.4, head + MAP_HEIGHT))
         if named:
-            words = Markup(
-                '<text class="name" transform="translate({:.1f} {}) rotate(-52)">{}</text>'
-            )
-            parts.append(words.format(x + width / 2 + 3, head - 6, shorten(column.name, 16)))
-        parts.append(_rect("hover", x, head, width, MAP_HEIGHT, shorten(column.name)))
+            parts.append(slanted(x + width / 2 + 3, head - 6, shorten(column.name, 16)))
+        parts.append(rect("hover", x, head, width, MAP_HEIGHT, shorten(column.name)))
     label = "A map of the table: observed, imputed and kept cells"
-    return _svg(MAP_WIDTH + (MAP_SIDE if named else 0), head + MAP_HEIGHT + 2, label, parts, "map")
+    return svg(MAP_WIDTH + (MAP_SIDE if named else 0), head + MAP_HEIGHT + 2, label, parts, "map")
 
 
 def _runs(flags: Sequence[bool]) -> list[tuple[int, int]]:
@@ -213,13 +203,11 @@ def history_chart(values: Sequence[float | None], label: str) -> Markup:
     at = [
         (k / last * (WIDTH - 12) + 6, HEIGHT - value / most * (HEIGHT - 12)) for k, value in points
     ]
-    line = " ".join(f"{x:.1f},{y:.1f}" for x, y in at)
-    parts = [_line("base", 0, HEIGHT, WIDTH, HEIGHT)]
-    parts.append(Markup('<polyline class="history" points="{}"/>').format(line))
-    parts += [
-        Markup('<circle class="dot" cx="{:.1f}" cy="{:.1f}" r="3"/>').format(*xy) for xy in at
-    ]
-    parts.append(_text(0, HEIGHT + 15, "pass 1"))
-    parts.append(_text(WIDTH, HEIGHT + 15, f"pass {len(values)}", "end"))
-    parts.append(_text(WIDTH, 10, f"at most {most:.3g}", "end"))
-    return _svg(WIDTH, HEIGHT + FOOT, label, parts, "line")
+    points_text = " ".join(f"{x:.1f},{y:.1f}" for x, y in at)
+    parts = [line("base", 0, HEIGHT, WIDTH, HEIGHT)]
+    parts.append(Markup('<polyline class="history" points="{}"/>').format(points_text))
+    parts += [circle("dot", *xy, 3.0) for xy in at]
+    parts.append(text(0, HEIGHT + 15, "pass 1"))
+    parts.append(text(WIDTH, HEIGHT + 15, f"pass {len(values)}", "end"))
+    parts.append(text(WIDTH, 10, f"at most {most:.3g}", "end"))
+    return svg(WIDTH, HEIGHT + FOOT, label, parts, "line")

@@ -89,6 +89,25 @@ class WrongLine:
 
 
 @dataclass(frozen=True)
+class WrongShares:
+    """Estimated share of wrong calls of all searched columns together.
+
+    Attributes
+    ----------
+    words : str
+        The shares in a sentence.
+    lost_kept : float or None
+        Share of lost cells that would be kept; None if there are too few cells to tell.
+    expected_wrong : float or None
+        Share of calls that are wrong by their own probabilities; None likewise.
+    """
+
+    words: str
+    lost_kept: float | None
+    expected_wrong: float | None
+
+
+@dataclass(frozen=True)
 class CallLine:
     """Calls under one other assumption.
 
@@ -118,8 +137,10 @@ class CheckSummary:
     ----------
     alarm : str
         Warning that names columns whose calls are not to be trusted; empty if there are none.
+    headline : WrongShares or None
+        How many calls would be wrong; None if no calls were checked.
     verdicts, notes : tuple of str
-        The alarm is the first verdict, if there is one.
+        The alarm is the first verdict, if there is one; then the headline, if there is one.
     wrong_calls : tuple of WrongLine
     values : tuple of ValueLine
         Ordered by error, the largest first.
@@ -128,12 +149,19 @@ class CheckSummary:
     """
 
     alarm: str
+    headline: WrongShares | None
     verdicts: tuple[str, ...]
     notes: tuple[str, ...]
     wrong_calls: tuple[WrongLine, ...]
     values: tuple[ValueLine, ...]
     missing: tuple[MissingLine, ...]
     calls: tuple[CallLine, ...]
+
+    @property
+    def other_verdicts(self) -> tuple[str, ...]:
+        """The verdicts without the alarm and the headline."""
+        first = (self.alarm, self.headline.words if self.headline else "")
+        return tuple(words for words in self.verdicts if words not in first)
 
 
 def summarize_check(check: Mapping[str, Any], filled: set[str]) -> CheckSummary:
@@ -147,8 +175,11 @@ def summarize_check(check: Mapping[str, Any], filled: set[str]) -> CheckSummary:
         Columns in which cells were imputed.
     """
     values = [_value(record, record["column"] in filled) for record in check["values"]]
+    sentences = [words for words in check["verdicts"] if words != check["alarm"]]
+    wrong = check["wrong_calls"]
     return CheckSummary(
         check["alarm"],
+        _headline(sentences[0], wrong) if wrong else None,
         tuple(check["verdicts"]),
         tuple(check["notes"]),
         tuple(_wrong(record) for record in check["wrong_calls"]),
@@ -187,6 +218,27 @@ def _wrong(record: Mapping[str, Any]) -> WrongLine:
     expected = _number(record["expected_wrong"]) if n_missing >= FEWEST_CELLS else None
     is_alarming = (false_calls or 0.0) > MOST_FALSE or (expected or 0.0) > MOST_WRONG
     return WrongLine(record["column"], n_missing, n_shown, false_calls, expected, is_alarming)
+
+
+def _headline(words: str, records: Sequence[Mapping[str, Any]]) -> WrongShares:
+    """Return the shares of all columns together, each column with the weight of its cells."""
+    missing = [record for record in records if record["n_missing"] > 0]
+    shown = [record for record in missing if record["n_shown"] >= FEWEST_CELLS]
+    n_missing = sum(record["n_missing"] for record in missing)
+    return WrongShares(
+        words,
+        _weighted_mean(shown, "false_calls", "n_lost"),
+        _weighted_mean(missing, "expected_wrong", "n_missing")
+        if n_missing >= FEWEST_CELLS
+        else None,
+    )
+
+
+def _weighted_mean(records: Sequence[Mapping[str, Any]], measure: str, weight: str) -> float | None:
+    weights = sum(record[weight] for record in records)
+    if not weights:
+        return None
+    return float(sum(record[measure] * record[weight] for record in records) / weights)
 
 
 def _missing(record: Mapping[str, Any], bins: Sequence[Mapping[str, Any]]) -> MissingLine:

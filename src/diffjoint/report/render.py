@@ -18,9 +18,11 @@ from diffjoint.report.charts import (
     distribution_chart,
     error_bar,
     history_chart,
+    hundred_squares,
     likely_chart,
     table_map,
 )
+from diffjoint.report.missing_charts import correlation_chart, missing_in_words, pattern_chart
 from diffjoint.report.summarize import ColumnSummary, Summary
 from diffjoint.report.words import shorten
 from diffjoint.skip_rules.picture import as_svg
@@ -29,6 +31,8 @@ MOST_CARDS = 60
 """Largest number of columns with charts; the list of columns has all."""
 MOST_CALIBRATED = 12
 """Largest number of columns with a chart of P(missing); the table beside it has all."""
+MOST_BLOCKS = 12
+"""Largest number of groups of columns that are missing together."""
 FRAME_HEIGHT = 760
 """Height of the page in a notebook, in pixels."""
 
@@ -104,10 +108,17 @@ def render(summary: Summary) -> str:
         likely_chart=likely_chart,
         distribution_chart=distribution_chart,
         history_chart=history_chart,
+        hundred_squares=hundred_squares,
         error_bar=error_bar,
         calibration_chart=calibration_chart,
         n_calibrated=MOST_CALIBRATED,
         map=table_map(summary),
+        pattern_words=missing_in_words,
+        most_blocks=MOST_BLOCKS,
+        patterns=pattern_chart(summary.patterns) if summary.patterns.patterns else Markup(""),
+        correlations=correlation_chart(summary.together)
+        if summary.together.columns
+        else Markup(""),
         gates=Markup(as_svg(summary.rules)),
     )
     return page.strip().encode("utf-8", "replace").decode()

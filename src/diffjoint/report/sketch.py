@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from diffjoint._types import Mask, Values
 from diffjoint.report.distribution import Distribution, distribution_of
 from diffjoint.report.findings import Findings
+from diffjoint.report.kept import KeptCells
 from diffjoint.report.summarize import ColumnSummary, count_likely
 from diffjoint.results.whole_check import CallCounts, count_calls
 from diffjoint.table import Column, Kind
@@ -114,7 +115,11 @@ class ColumnSketch:
         """Return the summary that a report shows; its words are those of another one."""
         named = dict(zip(COUNTED, self.counts.tolist(), strict=True))
         shown = self.values.distribution(column) if self.values and named["n_missing"] else None
-        return replace(like, **named, likely=tuple(self.likely.tolist()), distribution=shown)
+        n_kept, n_told = named["n_kept"], named["n_settled_kept"]
+        why = like.kept or KeptCells(0, 0, "", "", (), column.is_checkbox)
+        kept = replace(why, n_told=n_told, n_found=n_kept - n_told) if n_kept else None
+        likely = tuple(self.likely.tolist())
+        return replace(like, **named, likely=likely, distribution=shown, kept=kept)
 
 
 @dataclass(frozen=True)

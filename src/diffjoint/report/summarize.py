@@ -16,6 +16,10 @@ from diffjoint.report.check import CheckSummary, summarize_check
 from diffjoint.report.distribution import Distribution, distribution_of
 from diffjoint.report.drivers import Driver, Splitter
 from diffjoint.report.findings import Findings
+from diffjoint.report.kept import KeptCells, say_why_kept
+from diffjoint.report.patterns import Patterns, find_patterns
+from diffjoint.report.states import IMPUTED, KEPT, OBSERVED, States, cell_states
+from diffjoint.report.together import Together, find_together
 from diffjoint.report.words import shorten
 from diffjoint.results.explain import NO_REASON, plain_text
 from diffjoint.skip_rules.find import FoundRule
@@ -29,8 +33,6 @@ MAP_CELLS = 24_000
 """Largest number of cells in the map; maps of wide tables have fewer rows."""
 GRID = np.arange(101) / 100
 """Thresholds that the page can try."""
-OBSERVED, IMPUTED, KEPT, LEFT = range(4)
-"""States of a cell in the map. LEFT: missing, in a column that is passed through."""
 PACKAGES = ("diffjoint", "numpy", "pandas", "scikit-learn", "torch", "narwhals", "pyarrow")
 
 
@@ -55,6 +57,8 @@ class ColumnSummary:
     distribution : Distribution or None
     drivers : tuple of Driver
         Conditions under which cells of the column are often kept as NA.
+    kept : KeptCells or None
+        Why cells are kept as NA; None if none are.
     """
 
     name: str
@@ -70,6 +74,7 @@ class ColumnSummary:
     likely: tuple[int, ...] = ()
     distribution: Distribution | None = None
     drivers: tuple[Driver, ...] = ()
+    kept: KeptCells | None = None
 
 
 @dataclass(frozen=True)
@@ -123,6 +128,10 @@ class Summary:
         In the order of the table.
     map_rows : tuple of str
         Some rows of the table, one digit per cell: 0 observed, 1 imputed, 2 kept, 3 left.
+    patterns : Patterns
+        Which cells of rows are missing, and in how many rows.
+    together : Together
+        Which columns are missing in the same rows.
     review : tuple of ReviewCell
         Doubtful cells, the most doubtful first, at most ``MOST_REVIEWED``.
     doubts : tuple of str
@@ -133,7 +142,8 @@ class Summary:
     rules : tuple of FoundRule
         Rules that the table of ``fit`` follows, gates before what they open.
     n_sampled : int or None
-        Rows of a dataset that drivers and map were made from; None if it was all of them.
+        Rows of a dataset that drivers, patterns and map were made from; None if it was all of
+        them.
     """
 
     title: str
@@ -149,6 +159,8 @@ class Summary:
     band: tuple[float, float] | None
     columns: tuple[ColumnSummary, ...]
     map_rows: tuple[str, ...]
+    patterns: Patterns
+    together: Together
     review: tuple[ReviewCell, ...]
     doubts: tuple[str, ...]
     history: tuple[Mapping[str, Any], ...]
@@ -168,6 +180,27 @@ class Summary:
         """Number of cells that were missing."""
         return self.n_kept + self.n_imputed + self.n_left
 
+    @property
+    def n_looked_at(self) -> int:
+        """Number of rows in which patterns were looked for."""
+        return self.n_rows if self.n_sampled is None else self.n_sampled
+
+    @property
+    def n_told(self) -> int:
+        """Number of kept cells that a rule, a reason code or a label decides."""
+        return sum(column.kept.n_told for column in self.columns if column.kept)
+
+    @property
+    def n_with_cause(self) -> int:
+        """Number of other kept cells in columns where another column shows when."""
+        kept = [column.kept for column in self.columns if column.kept]
+        return sum(one.n_found for one in kept if one.cause)
+
+    @property
+    def n_without_cause(self) -> int:
+        """Number of kept cells that nothing in the table shows a cause of."""
+        return self.n_kept - self.n_told - self.n_with_cause
+
     def to_dict(self) -> dict[str, Any]:
         """Return the summary as plain data."""
         return asdict(self)
@@ -176,10 +209,12 @@ class Summary:
 def summarize(findings: Findings, title: str) -> Summary:
     """Count, bin and order everything that the report shows."""
     table, schema = findings.table, findings.schema
+    states, names = cell_states(findings), [column.name for column in schema.columns]
+    together = find_together(states != OBSERVED, names)
     splitter = Splitter(findings.values, findings.is_missing, schema)
     place = {int(position): j for j, position in enumerate(schema.modelled_positions)}
     columns = tuple(
-        _column(findings, place[position], splitter)
+        _column(findings, place[position], splitter, together)
         if position in place
         else _passed_through(column, int(table.missing(position).sum()))
         for position, column in enumerate(schema.columns)
@@ -201,7 +236,9 @@ def summarize(findings: Findings, title: str) -> Summary:
         threshold=findings.threshold,
         band=findings.band,
         columns=columns,
-        map_rows=_map(findings),
+        map_rows=_map(states),
+        patterns=find_patterns(states, names),
+        together=together,
         review=_review(findings),
         doubts=tuple(map(in_python, findings.doubts)),
         history=tuple(dict(done) for done in findings.history),
@@ -228,33 +265,44 @@ def _passed_through(column: Column, n_missing: int) -> ColumnSummary:
     return ColumnSummary(column.name, str(column.kind), words, False, n_missing, n_left=n_missing)
 
 
-def _column(findings: Findings, j: int, splitter: Splitter) -> ColumnSummary:
+def _column(findings: Findings, j: int, splitter: Splitter, together: Together) -> ColumnSummary:
     column = findings.schema.modelled[j]
     is_missing, called, judged = (
         cells[:, j] for cells in (findings.is_missing, findings.called, findings.judged)
     )
     kept = is_missing & called
     n_missing, n_kept = int(is_missing.sum()), int(kept.sum())
-    is_searched = j in findings.searched
+    n_settled = int((kept & ~judged).sum())
+    beside = together.block_of(column.name)
+    drivers = splitter.drivers(kept, j, beside) if n_kept else ()
     likely: tuple[int, ...] = ()
-    if is_searched:
+    if j in findings.searched:
         likely = tuple(count_likely(findings.probability[judged, j]).tolist())
+    filled = is_missing & ~called
     return ColumnSummary(
         column.name,
         str(column.kind),
         column.in_words(),
-        is_searched,
+        j in findings.searched,
         n_missing,
         n_kept,
         n_missing - n_kept,
         0,
         int(findings.review[:, j].sum()),
-        int((kept & ~judged).sum()),
+        n_settled,
         likely,
-        _distribution(findings.values[:, j], ~is_missing, is_missing & ~called, column)
-        if n_missing
+        _distribution(findings.values[:, j], ~is_missing, filled, column) if n_missing else None,
+        drivers,
+        say_why_kept(
+            n_kept,
+            n_settled,
+            drivers,
+            next((rule for rule in findings.rules if rule.target == j), None),
+            beside,
+            is_checkbox=column.is_checkbox,
+        )
+        if n_kept
         else None,
-        splitter.drivers(kept, j) if n_kept else (),
     )
 
 
@@ -270,19 +318,11 @@ def _distribution(
     return distribution_of(points, counts[0], counts[1], column)
 
 
-def _map(findings: Findings) -> tuple[str, ...]:
+def _map(states: States) -> tuple[str, ...]:
     """Return the map: rows at equal distances, sorted by which cells are missing."""
-    table = findings.table
-    n_shown = max(20, min(MAP_ROWS, MAP_CELLS // max(1, table.n_columns), table.n_rows))
-    rows = np.unique(np.linspace(0, table.n_rows - 1, n_shown).astype(np.intp))
-    states = np.zeros((len(rows), table.n_columns), dtype=np.int64)
-    for position, column in enumerate(findings.schema.columns):
-        if not column.is_modelled:
-            states[:, position] = LEFT * table.missing(position)[rows]
-    is_missing, called = findings.is_missing[rows], findings.called[rows]
-    states[:, findings.schema.modelled_positions] = np.where(
-        is_missing, np.where(called, KEPT, IMPUTED), OBSERVED
-    )
+    n_rows, n_columns = states.shape
+    n_shown = max(20, min(MAP_ROWS, MAP_CELLS // max(1, n_columns), n_rows))
+    states = states[np.unique(np.linspace(0, n_rows - 1, n_shown).astype(np.intp))]
     by_kept = np.argsort((states == KEPT).sum(axis=0), kind="stable")
     keys = [*(states == IMPUTED).T[::-1], *(states == KEPT).T[by_kept]]
     ordered = states[np.lexsort(keys)[::-1]]

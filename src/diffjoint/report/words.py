@@ -34,7 +34,7 @@ def coded_text(column: Column, code: float) -> str:
     if column.is_checkbox and code == NOT_TICKED:
         return UNTICKED
     if column.is_categorical:
-        return str(column.levels[int(code)])
+        return plain_text(column.levels[int(code)])
     if column.kind is Kind.DATETIME:
         return str(np.datetime64(round(code), "us").astype("M8[D]"))
     return plain_text(float(code))

@@ -6,11 +6,10 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
+from diffjoint._checks import check
 from diffjoint.errors import InputError, option
 from diffjoint.state import JointSpace
-from diffjoint.table import Column, Kind, Table, check_mapping, number_for
-
-EXAMPLE = "{'pack_years': 0}"
+from diffjoint.table import Column, Kind, Table, number_for
 
 
 def read_constants(
@@ -33,7 +32,7 @@ def read_constants(
     """
     if mm_fill is None:
         return {}
-    check_mapping("mm_fill", mm_fill, "values", EXAMPLE)
+    check("mm_fill", mm_fill)
     modelled = space.schema.modelled_positions.tolist()
     constants = {}
     for label, value in mm_fill.items():

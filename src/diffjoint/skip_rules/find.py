@@ -6,10 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from diffjoint._types import Mask, Values
+from diffjoint.evidence.loss_rates import Prior, rate_prior, rates_of
 from diffjoint.knowledge.conditions import FALSE, TRUE, Rule
 from diffjoint.skip_rules.gates import Gates, open_gates
 from diffjoint.skip_rules.search import Candidate, Target, best_explained, search_rule
-from diffjoint.skip_rules.trust import is_rule, is_whole, most_broken
+from diffjoint.skip_rules.trust import is_rule, is_whole, most_broken, shows_reason
 from diffjoint.skip_rules.words import in_rule_language
 from diffjoint.state.keys import row_keys
 from diffjoint.table import Schema
@@ -107,10 +108,10 @@ def find_rules(
     commute: employed == "yes"
     """
     rows = _sample(values)
+    to_search = sorted(map(int, searched))
     finder = _Finder(open_gates(values[rows], schema), values[rows], missing[rows], tuple(given))
-    targets = [
-        j for j in sorted(map(int, searched)) if missing[:, j].any() and j not in finder.opened_by
-    ]
+    finder.note_losses(to_search)
+    targets = [j for j in to_search if missing[:, j].any() and j not in finder.opened_by]
     for _ in range(MOST_PASSES):
         if not finder.pass_over(targets):
             break
@@ -134,18 +135,37 @@ class _Finder:
         self.found: dict[int, Candidate] = {}
         self.whole: dict[int, bool] = {}
         self.opened_by: dict[int, frozenset[int]] = {rule.target: rule.gates for rule in given}
+        self.losses: Prior | None = None
         meaningful = np.zeros(values.shape, dtype=bool)
         for rule in given:
             answers = rule.answers(values, meaningful)
             meaningful[:, rule.target] = missing[:, rule.target] & (answers == FALSE)
             gates.mark(rule.target, answers == TRUE, answers == FALSE)
 
+    def note_losses(self, searched: list[int]) -> None:
+        """Note how much columns lose that are not searched and show no other reason."""
+        everything = np.ones(len(self.missing), dtype=bool)
+        columns = np.arange(self.missing.shape[1])
+        others = np.setdiff1d(columns, [*searched, *self.opened_by])
+        only_lost = [
+            j
+            for j in others.tolist()
+            if self.missing[:, j].any()
+            and not shows_reason(self.target(j), everything, columns != j)
+        ]
+        rates = rates_of(self.missing, only_lost)
+        self.losses = rate_prior(rates, only_lost)
+
+    def target(self, column: int) -> Target:
+        """Return a column as one whose rule is sought."""
+        return Target(self.gates, self.gates.slots, self.missing[:, column])
+
     def pass_over(self, targets: list[int]) -> bool:
         """Seek a rule for each target; return whether any rule changed."""
         changed = False
         for j in targets:
             usable = ~np.isin(np.arange(self.missing.shape[1]), list(self._behind(j)))
-            target = Target(self.gates, self.gates.slots, self.missing[:, j])
+            target = self.target(j)
             rules = [one for one in search_rule(target, usable) if is_rule(one, target)]
             best = best_explained(rules, target)
             before = self.found.get(j)
@@ -155,7 +175,7 @@ class _Finder:
                 changed = True
                 self.found[j], self.opened_by[j] = best, best.formula.columns
                 self.gates.mark(j, best.answers == TRUE, best.answers == FALSE)
-            self.whole[j] = is_whole(best, target, usable)
+            self.whole[j] = is_whole(best, target, usable, self.losses)
         return changed
 
     def _behind(self, column: int) -> set[int]:

@@ -41,6 +41,11 @@ class Formula:
         """Return the formula joined with one more condition."""
         return Formula((*self.atoms, atom), (*self.by_or, by_or))
 
+    def with_atom_at(self, place: int, atom: Atom, by_or: bool) -> "Formula":
+        """Return a formula of two conditions, one of them joined with a third."""
+        first, last = self.atoms[place], self.atoms[1 - place]
+        return Formula((first, atom, last), (by_or, *self.by_or))
+
     def replace(self, place: int, atom: Atom) -> "Formula":
         """Return the formula with another condition at one place."""
         atoms = list(self.atoms)

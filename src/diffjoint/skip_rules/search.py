@@ -6,8 +6,9 @@ what the rule says of rows that it answers already; that it answers more rows is
 lost gate would be papered over by other columns.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -29,6 +30,8 @@ WIDTH = 6
 """Formulas that are grown further, of each length."""
 N_BEST = 8
 """Conditions that each is joined with: those that split best, and of those the sharp ones."""
+N_AHEAD = 4
+"""Conditions that are tried as the first, and as the second, of two that are joined at once."""
 N_SHORTENED = 12
 """Sharp formulas that are shortened and compared."""
 MARGIN = 7.0
@@ -147,17 +150,65 @@ def _beats(one: Candidate, other: Candidate, target: Target) -> bool:
 
 def _grow(layout: Layout, target: Target, one: Candidate | None) -> Iterator[Candidate]:
     """Yield formulas with one condition more that corrects the formula enough."""
-    if one is None:
-        regions = [(np.ones(len(target.slots), dtype=bool), False, NONE, NONE)]
-    else:
-        regions = [(one.answers == TRUE, False, one.fails, NONE)]
-        if not one.fails.is_sharp:
-            regions.append((one.answers == FALSE, True, NONE, one.holds))
-    for region, by_or, keep_false, keep_true in regions:
+    for region, keep_false, keep_true, grown in _places_to_grow(target, one):
         counts = count_slots(target.gates, target.slots[region], target.is_missing[region])
         for gain, atom in best_atoms(layout, counts, keep_false, keep_true, N_BEST):
             if gain >= atom.cost + MARGIN:
-                yield target.judge(one.formula.with_atom(atom, by_or) if one else Formula((atom,)))
+                yield target.judge(grown(atom))
+    if one is not None and len(one.formula.atoms) == 1:
+        yield from _grow_by_two(layout, target, one)
+
+
+def _grow_by_two(layout: Layout, target: Target, one: Candidate) -> Iterator[Candidate]:
+    """Yield a condition joined with two more that correct it together, and not one by one.
+
+    The first is the one that tells best where the condition is wrong, as if its rows had a group of
+    their own; the second splits these.
+    """
+    for by_or in (False, True):
+        if by_or and one.fails.is_sharp:
+            continue
+        inner, outer = (TRUE, FALSE) if by_or else (FALSE, TRUE)
+        region = one.answers == outer
+        counts = count_slots(target.gates, target.slots[region], target.is_missing[region])
+        for _, first in best_atoms(layout, counts, NONE, NONE, N_AHEAD):
+            said = first.answers(target.gates, target.slots)
+            rest = tally(target.is_missing, region & (said == outer))
+            keeps = (rest, one.holds) if by_or else (one.fails, rest)
+            rows = region & (said == inner)
+            counts = count_slots(target.gates, target.slots[rows], target.is_missing[rows])
+            for _, second in best_atoms(layout, counts, *keeps, N_AHEAD):
+                pair = Formula((first, second, *one.formula.atoms), (not by_or, by_or))
+                grown = target.judge(pair)
+                if _gained(grown, one, target) >= first.cost + second.cost + 2 * MARGIN:
+                    yield grown
+
+
+def _places_to_grow(
+    target: Target, one: Candidate | None
+) -> Iterator[tuple[Mask, Tally, Tally, Callable[[Atom], Formula]]]:
+    """Yield the rows whose answer a further condition decides, and what keeps its answer.
+
+    A condition is joined with the whole formula, or with one of two conditions: ``a or c`` becomes
+    ``(a and b) or c``.
+    """
+    if one is None:
+        yield np.ones(len(target.slots), dtype=bool), NONE, NONE, lambda atom: Formula((atom,))
+        return
+    formula = one.formula
+    yield one.answers == TRUE, one.fails, NONE, partial(formula.with_atom, by_or=False)
+    if not one.fails.is_sharp:
+        yield one.answers == FALSE, NONE, one.holds, partial(formula.with_atom, by_or=True)
+    if len(formula.atoms) != 2:
+        return
+    by_or = not formula.by_or[0]
+    answer, kept = (FALSE, TRUE) if by_or else (TRUE, FALSE)
+    parts = [atom.answers(target.gates, target.slots) for atom in formula.atoms]
+    for place in (0, 1):
+        region = (parts[place] == answer) & (parts[1 - place] == kept)
+        outside = tally(target.is_missing, (one.answers == answer) & ~region)
+        keeps = (outside, one.holds) if by_or else (one.fails, outside)
+        yield region, *keeps, partial(formula.with_atom_at, place, by_or=by_or)
 
 
 def shorten(one: Candidate, target: Target) -> Candidate:

@@ -7,8 +7,10 @@ cells are missing about as often as elsewhere.
 """
 
 import numpy as np
+from scipy.special import logit
 
 from diffjoint._types import Mask
+from diffjoint.evidence.loss_rates import Prior, is_far_beyond
 from diffjoint.knowledge.conditions import TRUE
 from diffjoint.skip_rules.atoms import Atom, Tally, best_atoms, count_slots, lay_out, tally
 from diffjoint.skip_rules.search import MARGIN, NONE, Candidate, Target
@@ -17,14 +19,17 @@ MOST_BROKEN = 0.1
 """Share of cells that might be observed where a rule fails, at most: an upper bound of it."""
 ERROR = 0.01
 """Probability that the bound is too low, all formulas that were searched counted."""
-FEW_MISSING, PLAIN_SCORE = 0.15, 12.0
-"""A share missing where a rule holds, and a score, that make up for few rows where it fails."""
 FEWEST_BESIDE = 10
 """Rows beside an edge, or of a level, that are looked at on their own."""
-STEEP = 0.6
-"""A tendency: how far missing cells beside an edge rise from what is usual to all of them."""
+STEEP, LEVEL = 0.6, 0.2
+"""How far missing cells beside an edge rise from what is usual to all of them, at most: the rest is
+a tendency; and where few rows show the edge."""
+TINY = 1e-9
 MOST_LOST = 0.5
-"""Share of cells missing where a rule holds, above which more than losses must be among them."""
+"""Share of cells missing where a rule holds, above which more than losses must be among them.
+
+Unless other columns lose as much: see :func:`diffjoint.evidence.loss_rates.is_far_beyond`.
+"""
 HIDDEN = 0.7
 """Missing share of some rows where a rule holds that shows a further rule, which is not found."""
 
@@ -41,19 +46,24 @@ def most_broken(one: Candidate) -> float:
 
 
 def is_rule(one: Candidate, target: Target) -> bool:
-    """Return whether a sharp formula is a rule rather than the end of a tendency."""
+    """Return whether a sharp formula is a rule rather than the end of a tendency.
+
+    Where cells right beside all of its edges are missing hardly more often than elsewhere, it is
+    enough that it is no accident. Else it takes so many rows that hardly a cell can be observed.
+    """
     if one.score <= MARGIN or not one.holds.observed:
         return False
     usual = float(one.holds.missing / one.holds.n)
-    is_plain = usual <= FEW_MISSING and one.score > PLAIN_SCORE
-    if most_broken(one) > MOST_BROKEN and not is_plain:
-        return False
-    steep = usual + STEEP * (1.0 - usual)
-    return not any(_beside(one, atom, target, steep) for atom in one.formula.atoms)
+    rates = [_beside(one, atom, target) for atom in one.formula.atoms]
+    rise = (max(rates) - usual) / max(1.0 - usual, TINY)
+    return rise <= (STEEP if most_broken(one) <= MOST_BROKEN else LEVEL)
 
 
-def _beside(one: Candidate, atom: Atom, target: Target, steep: float) -> bool:
-    """Return whether many cells are missing on the near side of a condition's edge."""
+def _beside(one: Candidate, atom: Atom, target: Target) -> float:
+    """Return the share of cells missing on the near side of a condition's edge.
+
+    Levels have no order: of them, that where most are missing.
+    """
     holds = one.answers == TRUE
     first, n = int(target.gates.starts[atom.column]), len(target.gates.numbers[atom.column])
     own = target.slots[holds, atom.column] - first
@@ -62,34 +72,50 @@ def _beside(one: Candidate, atom: Atom, target: Target, steep: float) -> bool:
     values = atom.holds[:n]
     if not atom.by_order or values.all() or not values.any():
         n_rows = observed + gone
-        return bool(((n_rows >= FEWEST_BESIDE) & (gone > steep * n_rows)).any())
+        return float(
+            np.max(gone / np.maximum(n_rows, 1), initial=0.0, where=n_rows >= FEWEST_BESIDE)
+        )
     inwards = slice(None) if values[-1] else slice(None, None, -1)
     observed, gone = observed[inwards], gone[inwards]
     enough = max(FEWEST_BESIDE, min(float(one.fails.n), float(one.holds.n)) / 10)
     rows = np.cumsum(observed + gone)
     edge = min(int(np.searchsorted(rows, enough)), n - 1)
-    return bool(np.cumsum(gone)[edge] > steep * rows[edge])
+    return float(np.cumsum(gone)[edge] / max(rows[edge], 1))
 
 
-def is_whole(one: Candidate, target: Target, usable: Mask) -> bool:
+def is_whole(one: Candidate, target: Target, usable: Mask, losses: Prior | None) -> bool:
     """Return whether losses explain the cells that are missing where a rule holds.
 
     Parameters
     ----------
     usable : bool array of shape (n_columns,)
         Columns that may show a further rule.
+    losses : Prior or None
+        How much columns lose that are not searched.
     """
-    if one.holds.missing > MOST_LOST * one.holds.n:
+    share = float(one.holds.missing / one.holds.n)
+    if share > MOST_LOST and (losses is None or is_far_beyond(float(logit(share)), losses)):
         return False
-    rows = one.answers == TRUE
+    return not shows_reason(target, one.answers == TRUE, usable)
+
+
+def shows_reason(target: Target, rows: Mask, usable: Mask) -> bool:
+    """Return whether a value tells, of some rows, where nearly all of a column's cells are missing.
+
+    Parameters
+    ----------
+    rows : bool array of shape (n_rows,)
+    usable : bool array of shape (n_columns,)
+        Columns that may tell it.
+    """
     counts = count_slots(target.gates, target.slots[rows], target.is_missing[rows])
     for gain, atom in best_atoms(lay_out(target.gates, usable), counts, NONE, NONE, 5):
         if gain < atom.cost + MARGIN:
             break
         apart = _apart(atom, target, rows)
         if apart.n >= FEWEST_BESIDE and apart.missing > HIDDEN * apart.n:
-            return False
-    return True
+            return True
+    return False
 
 
 def _apart(atom: Atom, target: Target, rows: Mask) -> Tally:

@@ -13,7 +13,6 @@ from diffjoint.table.encode import code_table, coordinates, encode, to_standard_
 from diffjoint.table.frame import (
     Table,
     cells_of,
-    check_mapping,
     is_date,
     iso_microseconds,
     microseconds,
@@ -46,7 +45,6 @@ from diffjoint.table.schema import (
     infer_kind,
     infer_schema,
 )
-from diffjoint.table.text import is_number_text
 
 __all__ = [
     "FEWEST_OBSERVED",
@@ -59,7 +57,6 @@ __all__ = [
     "Schema",
     "Table",
     "cells_of",
-    "check_mapping",
     "check_observed",
     "check_unticked",
     "code_table",
@@ -76,7 +73,6 @@ __all__ = [
     "infer_kind",
     "infer_schema",
     "is_date",
-    "is_number_text",
     "iso_microseconds",
     "microseconds",
     "number_for",

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from diffjoint._checks import check
 from diffjoint.errors import InputError, option
-from diffjoint.table.frame import Table, check_mapping, iso_microseconds
+from diffjoint.table.frame import Table, iso_microseconds
 from diffjoint.table.schema import Column, Kind, Schema, column_numbers
 
 EXAMPLE = "{'age': (0, 120)}"
@@ -35,7 +36,7 @@ def with_bounds(schema: Schema, table: Table, bounds: Any) -> Schema:
     """
     if bounds is None:
         return schema
-    check_mapping("bounds", bounds, "pairs of a lowest and a highest value", EXAMPLE)
+    check("bounds", bounds)
     columns = list(schema.columns)
     for label, pair in bounds.items():
         position = table.require(label, "bounds")

@@ -175,16 +175,6 @@ def open_table(X: Any) -> Table:
     return _open_array(check_array(X, dtype=None, ensure_all_finite=False, input_name="X"))
 
 
-def check_mapping(parameter: str, given: Any, to_what: str, example: str) -> None:
-    """Raise unless a parameter that is given by column is a mapping."""
-    if not isinstance(given, Mapping):
-        raise InputError(
-            f"{option(parameter)} must map columns to {to_what}; got {given!r}. Pass a dict such "
-            f"as {example}.",
-            parameter=parameter,
-        )
-
-
 def _open_array(array: NDArray[Any]) -> Table:
     if array.dtype.kind not in "biufOUS":
         raise InputError(

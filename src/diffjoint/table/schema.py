@@ -11,13 +11,13 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from diffjoint._checks import check
 from diffjoint._choices import Checkboxes
 from diffjoint.errors import InputError, option
 from diffjoint.table.frame import (
     DATE_STEPS,
     MICROSECONDS_PER_DAY,
     Table,
-    check_mapping,
     is_date,
     microseconds,
     missing_cells,
@@ -323,7 +323,7 @@ def _named_like_an_id(name: str) -> bool:
 
 
 def _overrides(table: Table, column_kinds: Mapping[Hashable, str]) -> dict[int, Kind]:
-    check_mapping("column_kinds", column_kinds, "kinds", "{'zip': 'categorical'}")
+    check("column_kinds", column_kinds)
     overrides = {}
     for label, kind in column_kinds.items():
         position = table.require(label, "column_kinds")

@@ -1,0 +1,282 @@
+"""Find numbers that are sums or products of others, or a line of another, in observed rows."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diffjoint._types import Places, Values
+
+MOST_NUMBERS, MOST_ROWS, SCREENED_ROWS = 80, 5_000, 200
+"""Columns and rows to search in at most, and rows that candidates are compared in first."""
+HOLDS, FEWEST = 0.97, 20
+"""Share of the rows in which an equation holds, and rows in which it says something, at least."""
+MOST_ADDENDS = 6
+EXACT, WHOLE = 1e-6, 0.02
+"""How near two equal numbers are, in standard deviations, and a weight to a whole number."""
+ALIKE = 0.99999
+"""Correlation of two columns of which one may be a line of the other."""
+LEAST_VARIATION = 0.05
+"""Standard deviation of the log of a factor, at least."""
+MOST_DECIMALS = 6
+
+
+@dataclass(frozen=True)
+class Equation:
+    """An equation between columns of numbers that holds in nearly all observed rows.
+
+    Attributes
+    ----------
+    columns : tuple of int
+        The column that the others add up to, and these.
+    weights : tuple of float
+        Of the others. Of a product, the first is the factor of both.
+    constant : float
+        What is added.
+    is_product : bool
+        Whether the others, two, are multiplied.
+    share : float
+        Of the rows in which it holds.
+    """
+
+    columns: tuple[int, ...]
+    weights: tuple[float, ...]
+    constant: float = 0.0
+    is_product: bool = False
+    share: float = 1.0
+
+    def solve(self, column: int, cells: Values) -> Values:
+        """Return what one of its columns must be, given the others; NaN where they do not say.
+
+        Parameters
+        ----------
+        cells : array of shape (n_rows, n_columns)
+            NaN where there is no value.
+
+        Examples
+        --------
+        >>> total = Equation((0, 1, 2), (1.0, 1.0))
+        >>> total.solve(1, np.array([[5.0, np.nan, 2.0]]))
+        array([3.])
+        """
+        of, *others = self.columns
+        if column == of:
+            return self._right_side(cells)
+        place = others.index(column)
+        rest = [other for other in others if other != column]
+        if self.is_product:
+            divisor = self.weights[0] * cells[:, rest[0]]
+            found = np.full(len(cells), np.nan)
+            return np.divide(cells[:, of], divisor, out=found, where=np.abs(divisor) > 0)
+        left = cells[:, of] - self.constant
+        for other, weight in zip(others, self.weights, strict=True):
+            if other != column:
+                left = left - weight * cells[:, other]
+        return np.asarray(left / self.weights[place])
+
+    def _right_side(self, cells: Values) -> Values:
+        others = cells[:, self.columns[1:]]
+        if self.is_product:
+            return np.asarray(self.weights[0] * others.prod(axis=1))
+        return np.asarray(self.constant + others @ np.array(self.weights))
+
+    def off(self, cells: Values) -> Values:
+        """Return by how much rows miss the equation; NaN where they do not say."""
+        return np.asarray(cells[:, self.columns[0]] - self._right_side(cells))
+
+
+def find_equations(values: Values, numbers: Sequence[int]) -> tuple[Equation, ...]:
+    """Find the equations between columns of numbers.
+
+    Parameters
+    ----------
+    values : array of shape (n_rows, n_columns)
+        NaN where missing.
+    numbers : sequence of int
+        The columns to search.
+
+    Examples
+    --------
+    >>> a, b = np.random.default_rng(0).integers(1, 9, (2, 60)).astype(float)
+    >>> [found.columns for found in find_equations(np.column_stack([a, b, a + b]), [0, 1, 2])]
+    [(2, 0, 1)]
+    """
+    values = values[:MOST_ROWS]
+    with np.errstate(all="ignore"):
+        varied = [j for j in numbers if _n_distinct(values[:, j]) > 4][:MOST_NUMBERS]
+        found: dict[frozenset[int], Equation] = {}
+        for equation in (
+            *_lines(values, varied),
+            *_sums_of_two(values, varied),
+            *_products(values, varied),
+            *_longer_sums(values, varied),
+        ):
+            inside = any(known <= set(equation.columns) for known in found)
+            if not inside:
+                found[frozenset(equation.columns)] = equation
+    return tuple(found.values())
+
+
+def _n_distinct(cells: Values) -> int:
+    return len(np.unique(cells[~np.isnan(cells)]))
+
+
+def _kept(equation: Equation, values: Values) -> Equation | None:
+    """Return the equation with the share of rows in which it holds; None if it does not hold.
+
+    It must hold where it says something, too: in rows in which none of the others is 0.
+    """
+    off = equation.off(values)
+    known = ~np.isnan(off)
+    of = values[known, equation.columns[0]]
+    near = EXACT * max(float(of.std()), 1e-12) if known.any() else 0.0
+    if equation.is_product:
+        near += 0.51 * _grid(of)
+    holds = np.abs(off[known]) <= near
+    says = (values[known][:, equation.columns[1:]] != 0).all(axis=1)
+    if says.sum() < FEWEST or min(holds.mean(), holds[says].mean()) < HOLDS:
+        return None
+    parts = {**vars(equation), "share": float(holds.mean())}
+    return Equation(**parts)
+
+
+def _grid(cells: Values) -> float:
+    """Return the unit that numbers are rounded to; 0 if they are not."""
+    for decimals in range(MOST_DECIMALS):
+        if np.allclose(cells, np.round(cells, decimals), rtol=0, atol=1e-9):
+            return float(10.0**-decimals)
+    return 0.0
+
+
+def _lines(values: Values, numbers: Sequence[int]) -> Iterable[Equation]:
+    """Find columns that are a line of another: other units, say."""
+    for of, other in combinations(numbers, 2):
+        known = ~np.isnan(values[:, of]) & ~np.isnan(values[:, other])
+        if known.sum() < FEWEST:
+            continue
+        y, x = values[known, of], values[known, other]
+        if abs(np.corrcoef(x, y)[0, 1]) > ALIKE:
+            slope, constant = np.polyfit(x, y, 1)
+            kept = _kept(Equation((of, other), (float(slope),), float(constant)), values)
+            if kept:
+                yield kept
+
+
+def _pairs_that_give(
+    screened: Values, sums: Values, of: int, near: Values, *, any_constant: bool
+) -> NDArray[np.intp]:
+    """Return the pairs whose sums are nearly always a column, or that and a constant."""
+    apart = sums - screened[:, [of]]
+    if any_constant:
+        apart = apart - np.nanmedian(apart, axis=0)
+    known = ~np.isnan(apart)
+    n_hits = (np.abs(apart) <= near[:, None]).sum(axis=0)
+    n_known = known.sum(axis=0)
+    return np.flatnonzero((n_known >= FEWEST // 2) & (n_hits >= HOLDS * n_known - 1))
+
+
+def _sums_of_two(values: Values, numbers: Sequence[int]) -> Iterable[Equation]:
+    screened = _fullest(values, numbers)
+    pairs = np.array([*combinations(range(len(numbers)), 2)], dtype=np.int64).reshape(-1, 2)
+    sums = screened[:, pairs[:, 0]] + screened[:, pairs[:, 1]]
+    for place, of in enumerate(numbers):
+        near = np.full(len(screened), EXACT * np.nanstd(screened[:, place]))
+        for pair in _pairs_that_give(screened, sums, place, near, any_constant=False):
+            a, b = (int(numbers[at]) for at in pairs[pair])
+            if of not in (a, b):
+                kept = _kept(Equation((of, a, b), (1.0, 1.0)), values)
+                if kept:
+                    yield kept
+
+
+def _products(values: Values, numbers: Sequence[int]) -> Iterable[Equation]:
+    positive = [j for j in numbers if _can_be_factor(values[:, j])]
+    screened = _fullest(values, positive)
+    logs = np.log(np.where(screened > 0, screened, np.nan))
+    pairs = np.array([*combinations(range(len(positive)), 2)], dtype=np.int64).reshape(-1, 2)
+    sums = logs[:, pairs[:, 0]] + logs[:, pairs[:, 1]]
+    for place, of in enumerate(positive):
+        cells = screened[:, place]
+        grid = _grid(cells[~np.isnan(cells)])
+        near = EXACT + np.nan_to_num(grid / np.where(cells > 0, cells, np.nan))
+        for pair in _pairs_that_give(logs, sums, place, near, any_constant=True):
+            a, b = (int(positive[at]) for at in pairs[pair])
+            if of in (a, b):
+                continue
+            factor = _factor(values, of, a, b)
+            kept = _kept(Equation((of, a, b), (factor, 1.0), is_product=True), values)
+            if kept:
+                yield kept
+
+
+def _can_be_factor(cells: Values) -> bool:
+    known = cells[~np.isnan(cells)]
+    positive = known[known > 0]
+    return len(positive) > 0.8 * len(known) and float(np.log(positive).std()) > LEAST_VARIATION
+
+
+def _factor(values: Values, of: int, a: int, b: int) -> float:
+    """Return the factor of a product: 1 if that is as good."""
+    product = values[:, a] * values[:, b]
+    ratio = values[:, of] / np.where(product > 0, product, np.nan)
+    largest = np.argsort(-np.nan_to_num(values[:, of] * (ratio > 0)))[:FEWEST]
+    factor = float(np.nanmedian(ratio[largest]))
+    return 1.0 if abs(factor - 1.0) < 1e-3 else factor
+
+
+def _longer_sums(values: Values, numbers: Sequence[int]) -> Iterable[Equation]:
+    """Find sums of three and more: addends are added that go best with what is left."""
+    cells = values[:, numbers]
+    for place, of in enumerate(numbers):
+        chosen: list[int] = []
+        left = cells[:, place].copy()
+        for _ in range(MOST_ADDENDS):
+            strength = _correlations(left, cells)
+            strength[[place, *chosen]] = 0.0
+            chosen.append(int(strength.argmax()))
+            known = ~np.isnan(cells[:, [place, *chosen]]).any(axis=1)
+            if known.sum() < max(FEWEST, 3 * len(chosen)) or strength.max() <= 0:
+                break
+            inputs, target = cells[known][:, chosen], cells[known, place]
+            weights = np.linalg.lstsq(inputs, target, rcond=None)[0]
+            left = cells[:, place] - cells[:, chosen] @ weights
+            if np.abs(left[known]).max() > 10 * EXACT * target.std() and len(chosen) < 3:
+                continue
+            equation = _with_whole_weights(of, [int(numbers[at]) for at in chosen], weights)
+            kept = _kept(equation, values) if equation else None
+            if kept:
+                yield kept
+                break
+
+
+def _with_whole_weights(of: int, others: list[int], weights: Values) -> Equation | None:
+    """Return the equation if each weight is 1, -1 or, for columns that do not belong, 0."""
+    whole = np.round(weights)
+    if (np.abs(weights - whole) > WHOLE).any() or (np.abs(whole) > 1).any():
+        return None
+    kept = [at for at in range(len(others)) if whole[at]]
+    if len(kept) < 3:
+        return None
+    return Equation((of, *(others[at] for at in kept)), tuple(float(whole[at]) for at in kept))
+
+
+def _correlations(left: Values, cells: Values) -> Values:
+    """Return how each column goes with a number, in the rows that have both."""
+    known = ~np.isnan(cells) & ~np.isnan(left)[:, None]
+    n_known = np.maximum(known.sum(axis=0), 1)
+    y = np.where(known, np.nan_to_num(left)[:, None], 0.0)
+    x = np.where(known, np.nan_to_num(cells), 0.0)
+    y = np.where(known, y - y.sum(axis=0) / n_known, 0.0)
+    x = np.where(known, x - x.sum(axis=0) / n_known, 0.0)
+    scale = np.sqrt((x**2).sum(axis=0) * (y**2).sum(axis=0))
+    found: Values = np.abs((x * y).sum(axis=0)) / np.where(scale > 0, scale, np.inf)
+    return found
+
+
+def _fullest(values: Values, numbers: Sequence[int]) -> Values:
+    """Return the rows with the fewest missing cells among some columns."""
+    cells = values[:, list(numbers)]
+    n_missing: Places = np.isnan(cells).sum(axis=1)
+    return cells[np.argsort(n_missing, kind="stable")[:SCREENED_ROWS]]
