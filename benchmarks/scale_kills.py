@@ -34,14 +34,14 @@ from benchmarks.scale import (
     session_of,
 )
 from diffjoint.engines import transform_dataset, verify
-from diffjoint.engines.shared import STATE
-from diffjoint.engines.summary import SUMMARIES
 
 RESULTS = Path(__file__).parent / "results" / "scale_kills.csv"
 ROWS, PIECE_ROWS = 4_000, 100
 ALONE = "local, one process"
 KILLS = {ALONE: 30, "local": 8, "dask": 8, "spark": 8}
 """How many kills there are on each engine."""
+SUMMARIES = Path("_diffjoint", "summaries")
+"""Where pieces note what the report is made from."""
 KINDS = ("worker", "driver", "all")
 """What is killed: a process that works, the one that leads the run, or all of the run."""
 MOST_KILLS = 3
@@ -55,7 +55,7 @@ SECONDS_TO_END = 60
 def contents(out: Path) -> list[tuple[str, str]]:
     """Return the digests of all files of a completed table, and of what its report is made from."""
     verify(out)
-    folders = (out, out.with_name(f"{out.name}.proba"), out / STATE / SUMMARIES)
+    folders = (out, out.with_name(f"{out.name}.proba"), out / SUMMARIES)
     return sorted(
         (f"{folder.relative_to(out.parent)}"[len(out.name) :] + f"/{path.name}", digest(path))
         for folder in folders
