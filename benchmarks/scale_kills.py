@@ -28,6 +28,7 @@ from benchmarks import pages
 from benchmarks.scale import (
     FOLDER,
     SCALE_PAGE,
+    add,
     command,
     make_model,
     make_table,
@@ -209,20 +210,23 @@ BLOCKS: pages.Blocks = {(SCALE_PAGE, "scale kills"): pages.from_csv(RESULTS, sho
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--engine", action="append", choices=KILLS, help="all if not given")
+    parser.add_argument("--kills", type=int, help="on each engine")
+    parser.add_argument("--add", action="store_true", help="keep earlier runs of these engines")
     parser.add_argument("--folder", type=Path, default=FOLDER)
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
     given.folder.mkdir(parents=True, exist_ok=True)
     chance, engines = random.Random(given.seed), given.engine or list(KILLS)
-    before = pd.read_csv(RESULTS).to_dict("records") if RESULTS.exists() else []
-    lines = [line for line in before if line["engine"] not in engines]
+    if RESULTS.exists() and not given.add:
+        earlier = pd.read_csv(RESULTS)
+        pages.write(RESULTS, earlier[~earlier["engine"].isin(engines)].to_csv(index=False))
+    all_same = True
     for engine in engines:
-        for line in kill_runs(given.folder, engine, KILLS[engine], chance):
-            print(line, flush=True)
-            lines.append(line)
-            pages.write(RESULTS, pd.DataFrame(lines).to_csv(index=False))
+        for line in kill_runs(given.folder, engine, given.kills or KILLS[engine], chance):
+            add(RESULTS, line)
+            all_same &= bool(line["same_bytes"])
     pages.show(BLOCKS)
-    return 0 if all(bool(line["same_bytes"]) for line in lines) else 1
+    return 0 if all_same else 1
 
 
 if __name__ == "__main__":
