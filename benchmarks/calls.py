@@ -20,7 +20,16 @@ from benchmarks.bayes_limit import MECHANISMS, RATIOS, SEEDS
 from benchmarks.bayes_limit import RESULTS as LIMITS
 from benchmarks.imputers import new_imputer
 from benchmarks.kept import measure_missing
-from benchmarks.pages import RESULTS_PAGE, Blocks, from_csv, paragraph, result_page, show
+from benchmarks.pages import (
+    README,
+    RESULTS_PAGE,
+    Blocks,
+    from_csv,
+    paragraph,
+    result_page,
+    show,
+)
+from benchmarks.published import published, rounded
 from diffjoint import Imputation, SelectiveImputer
 from diffjoint.metrics import (
     lost_accuracy,
@@ -223,6 +232,20 @@ def network_summary(results: pd.DataFrame) -> str:
     return "".join(lines) + "\n" + paragraph(_below_the_limit(means[["acc", "f1"]].round(1)))
 
 
+def beside_the_paper(results: pd.DataFrame) -> str:
+    """Return ACC where cells are lost completely at random, beside the paper's and the limit."""
+    ours, limits = _means(results, ["acc"])["acc"], _means(pd.read_csv(LIMITS), ["ACC"])["ACC"]
+    where = {"method": "diffjoint_paper", "mechanism": "mcar"}
+    theirs = [published("method_comparison", "acc", ratio=ratio, **where) for ratio in RATIOS]
+    lines = ["| lost | paper | diffjoint | at best |\n|---|---|---|---|\n"]
+    for ratio, known, *parts in zip(
+        RATIOS, theirs, _texts(ours, "mcar", 1), _texts(limits, "mcar", 1), strict=True
+    ):
+        paper = "-" if known is None else rounded(known, 1)
+        lines.append(f"| {ratio}% | {paper} | {' | '.join(parts)} |\n")
+    return "".join(lines)
+
+
 def _texts(means: "pd.Series[float]", mechanism: str, digits: int) -> list[str]:
     """Return a measure under a mechanism, ratio by ratio."""
     by_ratio = means.reindex([(mechanism, ratio) for ratio in RATIOS])
@@ -246,6 +269,7 @@ BLOCKS: Blocks = {
     (PAGE, "calls_tables"): from_csv(FOLDER / "calls_tables.csv", real_section),
     (RESULTS_PAGE, "calls_network"): from_csv(FOLDER / "calls_network.csv", network_summary),
     (RESULTS_PAGE, "calls_tables"): from_csv(FOLDER / "calls_tables.csv", real_summary),
+    (README, "calls_network"): from_csv(FOLDER / "calls_network.csv", beside_the_paper),
 }
 
 

@@ -6,7 +6,7 @@
     python -m benchmarks.paper --show                # run nothing; tables from what is there
 
 Cells that have a result are not run again; failed ones are, with `--retry`. The full version writes
-its blocks on the pages in docs/results, on docs/results.md and in the README, and
+its blocks on the pages in docs/results and on docs/results.md, and
 docs/results/tables.html with the pictures beside it; the small one writes to its own folder alone.
 """
 
@@ -36,7 +36,7 @@ from benchmarks.cells import (
     seconds_by_kind,
 )
 from benchmarks.methods import METHODS
-from benchmarks.pages import DOCS, README, RESULTS_PAGE, Blocks, result_page, show, write
+from benchmarks.pages import DOCS, RESULTS_PAGE, Blocks, result_page, show, write
 from benchmarks.tables import (
     FULL,
     QUICK,
@@ -216,10 +216,9 @@ def methods_table() -> str:
 BLOCKS: Blocks = {
     (result_page("method-comparison"), "methods"): methods_table,
     (RESULTS_PAGE, "held_out"): partial(held_out.summary, FULL, RESULTS),
-    (RESULTS_PAGE, "acc"): partial(method_comparison.readme_table, FULL, RESULTS),
+    (RESULTS_PAGE, "acc"): partial(method_comparison.summary, FULL, RESULTS),
     (RESULTS_PAGE, "real_tables"): partial(real_tables.summary, FULL, RESULTS),
     (RESULTS_PAGE, "downstream_network"): partial(downstream_tables.summary, FULL, RESULTS),
-    (README, "acc"): partial(method_comparison.readme_table, FULL, RESULTS),
 }
 BLOCKS.update({(result_page(t.page), t.name): partial(markdown, t, FULL, RESULTS) for t in TABLES})
 

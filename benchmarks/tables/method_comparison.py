@@ -183,7 +183,7 @@ def _numbers(found: Iterable[float | None]) -> NDArray[np.float64]:
     return np.array([*found], dtype=float)
 
 
-def readme_table(size: Size, folder: Path) -> str:
+def summary(size: Size, folder: Path) -> str:
     """ACC where cells are lost completely at random, beside the paper's and the limit."""
     lines = [
         "| lost | paper | diffjoint | at best | diffjoint, D1 counted | at best |\n"

@@ -38,7 +38,7 @@ from diffjoint.results.explain import (
     REVIEW_BAND,
 )
 from diffjoint.settings import DEFAULT_DETECTOR, DEFAULT_MEMORY_LIMIT, DEFAULT_PRESET, Diffusion
-from diffjoint.table import open_table
+from diffjoint.table import Table, open_table
 
 
 class SelectiveImputer(InferenceMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -378,22 +378,22 @@ class SelectiveImputer(InferenceMixin, TransformerMixin, BaseEstimator):  # type
             state = {**state, "_fitted": replace(state["_fitted"], coded=None)}
         return state
 
-    def _understand(self, given: Given) -> Understood:
-        """Open the table of ``fit``, and find what its columns are taken for."""
+    def _understand(self, given: Given, opened: Table | None = None) -> Understood:
+        """Open the table of ``fit`` unless it is, and find what its columns are taken for."""
         self.__dict__.pop("_fitted", None)
         options = self._options
         settings = choose_settings(options)
         check_device(options.diffusion.device)
-        table = open_table(given.X)
+        table = open_table(given.X) if opened is None else opened
         validate_data(self, given.X, reset=True, skip_check_array=True)
         return understand(table, given, settings, options)
 
     def _prepare_fit(self, understood: Understood) -> Task:
         """Check and code the table of ``fit``, and set what is known before anything is learnt."""
-        task = prepare_fit(understood, self._options)
+        task, options = prepare_fit(understood), understood.options
         plan, table = task.plan, task.coded.table
-        check_output(plan.space, self.mm_output, self.mm_label)
-        read_constants(self.mm_fill, table, plan.space, were_found=self._options.were_found)
+        check_output(plan.space, options.mm_output, options.mm_label)
+        read_constants(options.mm_fill, table, plan.space, were_found=options.were_found)
         self.settings_, self.schema_ = plan.settings, plan.space.schema
         self.mm_columns_, self.mm_evidence_ = plan.mm_columns, plan.mm_evidence
         self._kept_unjudged, self.rules_ = plan.kept_unjudged, plan.found_rules
@@ -406,7 +406,7 @@ class SelectiveImputer(InferenceMixin, TransformerMixin, BaseEstimator):  # type
     def _fit(self, understood: Understood) -> CodedTable:
         """Learn a table, in the way that its settings ask for."""
         task = self._prepare_fit(understood)
-        seed, options = self._draw_seed(), self._options
+        seed, options = self._draw_seed(), understood.options
 
         def store(learned: Learned) -> None:
             self._set_model(learned, task.coded)

@@ -41,9 +41,8 @@ from diffjoint.results.imputation import (
     make_imputation,
 )
 from diffjoint.results.self_check import SelfCheck, check_table
-from diffjoint.settings import Settings
+from diffjoint.settings import Diffusion, Settings
 from diffjoint.skip_rules.find import FoundRule
-from diffjoint.state import JointState
 from diffjoint.table import Schema, open_table
 
 
@@ -126,13 +125,14 @@ class InferenceMixin:
             text), ``reason``, and ``decision``: empty, to be filled in with "meaningful" or "lost"
             for :func:`diffjoint.read_decisions`.
         """
-        if self._options.review_band is None:
+        options = self._options
+        if options.review_band is None:
             raise InputError(
                 f"{option('review_band')} is None, so that no cell is to be reviewed. Set it, "
                 f"such as set_params(review_band={REVIEW_BAND}).",
                 parameter="review_band",
             )
-        coded, options = self._open(Given(X, known_meaningful, known_lost), result), self._options
+        coded = self._open(Given(X, known_meaningful, known_lost), result)
         inferred = inferred_of(coded, result, self._fitted, options)
         if result is None:
             result = make_imputation(coded, inferred, self._fitted, options)
@@ -181,20 +181,20 @@ class InferenceMixin:
         Report('Imputation report': 0 cells kept as NA, 2 imputed, 0 to review; save it with \
 .save('report.html'))
         """
-        coded = self._open(Given(X, known_meaningful, known_lost), result)
-        inferred = inferred_of(coded, result, self._fitted, self._options)
+        coded, options = self._open(Given(X, known_meaningful, known_lost), result), self._options
+        inferred = inferred_of(coded, result, self._fitted, options)
         check = self._check(coded, 0) if self_check is True else self_check or None
         findings = collect_findings(
             coded,
             self._fitted.model,
             inferred,
-            self._options,
+            options,
             doubts=tuple(
                 map(in_python, (*self.doubts_, *coded.known.doubts, *not_judged(self.mm_evidence_)))
             ),
             history=self.history_,
             settings={
-                "detector": self._options.detector,
+                "detector": options.detector,
                 **asdict(self.settings_),
                 **self._changed(),
             },
@@ -245,10 +245,10 @@ class InferenceMixin:
         >>> why.call, why.pushes[0].column, why.pushes[0].value
         ('meaningful', 'married', 'no')
         """
-        coded = self._open(Given(X, known_meaningful, known_lost))
+        coded, options = self._open(Given(X, known_meaningful, known_lost)), self._options
         model = self._fitted.model
-        belief = require_belief(model, self._options.detector)
-        inferred = self._fitted.infer(coded, self._options)
+        belief = require_belief(model, options.detector)
+        inferred = self._fitted.infer(coded, options)
         called = coded.known.settle(inferred.state).meaningful
         explainer = make_explainer(coded, model, belief, called)
         if cell is None:
@@ -363,12 +363,18 @@ class InferenceMixin:
             model = self._fitted.model
             observation = coded.observe(model.space, model.seed)
             states = model.states(observation, n_draws, options.memory_bytes, progress, by)
-            return [self._complete(coded, coded.known.settle(state)) for state in states]
+            settled = (coded.known.settle(state) for state in states)
+            return [complete_table(coded, model.space, state, options) for state in settled]
 
     @property
     def _options(self) -> Options:
         """The parameters, checked."""
         return read_options(self.get_params(deep=False))
+
+    @property
+    def _is_by_row(self) -> bool:
+        """Whether values and calls are told of each row by itself, without draws."""
+        return self.settings_.is_amortised
 
     def _open(self, given: Given, result: Any = None) -> CodedTable:
         """Return a table coded: that of ``result``, if this is the same, or that of ``fit``."""
@@ -398,11 +404,10 @@ class InferenceMixin:
         check_output(space, options.mm_output, options.mm_label)
         return prepare(table, given, space, options, self.rules_)
 
-    def _complete(self, coded: CodedTable, state: JointState | None = None) -> Any:
-        """Return a table completed, with what is expected or with a drawn state."""
+    def _complete(self, coded: CodedTable) -> Any:
+        """Return a table completed with what is expected."""
         options = self._options
-        if state is None:
-            state = coded.known.settle(self._fitted.infer(coded, options).state)
+        state = coded.known.settle(self._fitted.infer(coded, options).state)
         return complete_table(coded, self._fitted.model.space, state, options)
 
     def _check(
@@ -428,8 +433,8 @@ class InferenceMixin:
     def _changed(self) -> dict[str, Any]:
         """Return the parameters that are not as usual, those of the diffusion model beside them."""
         given, usual = (
-            {**one.get_params(deep=False), **one._options.diffusion.get_params()}
-            for one in (self, type(self)())
+            {**params, **(params["diffusion"] or Diffusion()).get_params()}
+            for params in (self.get_params(deep=False), type(self)().get_params(deep=False))
         )
         del given["diffusion"]
         return {name: value for name, value in given.items() if repr(value) != repr(usual[name])}

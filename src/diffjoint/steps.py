@@ -16,18 +16,25 @@ from diffjoint.report.sketch import TableSketch, sketch
 from diffjoint.results.imputation import Imputation, make_imputation
 from diffjoint.results.self_check import SelfCheck
 from diffjoint.state import Keys, content_keys, number_repeats
+from diffjoint.table import Table
 
 
 def understand(
-    imputer: SelectiveImputer, X: Any, known_meaningful: Any = None, known_lost: Any = None
+    imputer: SelectiveImputer,
+    X: Any,
+    known_meaningful: Any = None,
+    known_lost: Any = None,
+    opened: Table | None = None,
 ) -> Understood:
     """Open a table, and find what ``fit`` takes its columns for; :func:`fit_understood` goes on.
 
     Parameters
     ----------
     X, known_meaningful, known_lost : as in ``fit``
+    opened : Table, optional
+        X, if it is open already.
     """
-    return imputer._understand(Given(X, known_meaningful, known_lost))
+    return imputer._understand(Given(X, known_meaningful, known_lost), opened)
 
 
 def fit_understood(imputer: SelectiveImputer, understood: Understood) -> SelectiveImputer:
@@ -49,8 +56,9 @@ def learn_only(imputer: SelectiveImputer, read: Callable[[], Any]) -> None:
     read : callable
         Returns the table, and does not hold it.
     """
-    task = imputer._prepare_fit(understand(imputer, read()))
-    options, seed = imputer._options, imputer._draw_seed()
+    understood = understand(imputer, read())
+    task, options, seed = imputer._prepare_fit(understood), understood.options, imputer._draw_seed()
+    del understood
     observation, plan = task.observe(seed), task.plan
     del task
     release_freed_memory()
@@ -99,7 +107,7 @@ def depends_on_repeats(imputer: SelectiveImputer, *, draws: bool) -> bool:
     and repeats are drawn independently of each other.
     """
     model = imputer._fitted.model
-    return draws or model.belief is not None or not imputer.settings_.is_amortised
+    return draws or model.belief is not None or not imputer._is_by_row
 
 
 def keys_of_rows(imputer: SelectiveImputer, X: Any) -> Keys:

@@ -602,7 +602,7 @@ def test_the_summary_leaves_out_the_seed_in_view_and_methods_that_lack_others(tm
 
 def test_tables_can_be_drawn_and_shown_before_anything_was_run(tmp_path):
     assert all("not run" in paper.markdown(table, FULL, tmp_path) for table in TABLES)
-    assert "| 10% | 78.3 | - | 93.4 | - | 92.8 |" in method_comparison.readme_table(FULL, tmp_path)
+    assert "| 10% | 78.3 | - | 93.4 | - | 92.8 |" in method_comparison.summary(FULL, tmp_path)
     assert "| MNAR | - | - |" in held_out.summary(FULL, tmp_path)
     assert "| telco-churn-no-gates | - | - | - | - | - |" in real_tables.summary(FULL, tmp_path)
     assert "| D2 | 10% | - | - | 75.5 | - |" in downstream_tables.summary(FULL, tmp_path)

@@ -23,6 +23,7 @@ from diffjoint.evidence.candidates import (
 )
 from diffjoint.evidence.detector import folds_of
 from diffjoint.simulate import bayesian_network, make_mechanism
+from diffjoint.state import row_keys
 from diffjoint.trees import open_screen
 
 N_LEVELS = np.array([0, 0, 2, 3, 2])
@@ -146,7 +147,7 @@ def test_losses_are_never_steeper_than_losses_can_be():
     gate = (rng.random(2_000) < 0.5).astype(float)
     values = np.column_stack([gate, np.where(gate == 1, np.nan, 1.0)])
     features = loss_features(values, [2, 0]).beside(1, np.array([0]))
-    logits = loss_logits(features, np.isnan(values[:, 1]), folds_of(values, 5), seed=0)
+    logits = loss_logits(features, np.isnan(values[:, 1]), folds_of(row_keys(values, 0), 5), seed=0)
     assert logits.std() == pytest.approx(STEEPEST)
     assert expit(logits).mean() == pytest.approx(np.isnan(values[:, 1]).mean())
 
@@ -156,7 +157,7 @@ def test_losses_that_depend_on_nothing_are_flat():
     values = rng.normal(size=(4_000, 4))
     values[rng.random(values.shape) < 0.2] = np.nan
     features = loss_features(values, [0] * 4).beside(0, np.arange(1, 4))
-    logits = loss_logits(features, np.isnan(values[:, 0]), folds_of(values, 5), seed=0)
+    logits = loss_logits(features, np.isnan(values[:, 0]), folds_of(row_keys(values, 0), 5), seed=0)
     assert logits.std() < 0.1
     assert association(features, np.isnan(values[:, 0])) > 0.01
 

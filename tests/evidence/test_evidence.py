@@ -5,10 +5,12 @@ import pytest
 from scipy.special import expit, logit
 
 from diffjoint.evidence import fit_evidence, pack, unpack
-from diffjoint.evidence.column import NEW, Judged, KnownRate, LossSearch, _find_loss
+from diffjoint.evidence.column import _find_loss
 from diffjoint.evidence.detector import folds_of
 from diffjoint.evidence.doubts import ALL_SEARCHED, NO_OTHER_COLUMN
 from diffjoint.evidence.explain import explain_cells
+from diffjoint.evidence.folds import NEW, Judged
+from diffjoint.evidence.loss_rounds import KnownRate, LossSearch
 from diffjoint.evidence.losses import (
     LossExamples,
     LossModel,
@@ -133,7 +135,7 @@ def test_masks_drawn_together_are_those_drawn_one_by_one(network, evidence):
     candidates, unknown = np.isnan(values), np.full(values.shape, np.nan)
     unknown[:50, 3] = 1.0
     uniform = np.random.default_rng(2).random((4, *values.shape))
-    folds = evidence.folds(values)
+    folds = evidence.folds(row_keys(values, 0))
     masks = evidence.draws(values, candidates, uniform, unknown, folds)
     for mask, numbers in zip(masks, uniform, strict=True):
         np.testing.assert_array_equal(mask, evidence.draw(values, candidates, numbers, unknown))
@@ -322,18 +324,18 @@ def test_losses_are_found_where_the_least_missing_rows_mislead():
 
 def test_folds_follow_the_rows():
     values = np.random.default_rng(0).normal(size=(1_000, 3))
-    folds = folds_of(values, 5)
-    np.testing.assert_array_equal(folds_of(values[::-1], 5)[::-1], folds)
+    folds = folds_of(row_keys(values, 0), 5)
+    np.testing.assert_array_equal(folds_of(row_keys(values[::-1], 0), 5)[::-1], folds)
     assert np.bincount(folds).min() > 150
-    repeated = folds_of(np.zeros((1_000, 3)), 5)
+    repeated = folds_of(row_keys(np.zeros((1_000, 3)), 0), 5)
     assert np.bincount(repeated, minlength=5).min() > 150, "repeats are spread"
 
 
 def test_new_rows_are_judged_by_all_folds_and_those_learnt_from_by_one(network, evidence):
     """The mean of all folds is steadier, but no row may judge itself."""
     seen, new = (part.observed_table.to_numpy() for part in (network.train, network.test))
-    judges = evidence.judging_folds(np.vstack([seen[:500], new]))
-    np.testing.assert_array_equal(judges[:500], evidence.folds(seen[:500]))
+    judges = evidence.judging_folds(row_keys(np.vstack([seen[:500], new]), 0))
+    np.testing.assert_array_equal(judges[:500], evidence.folds(row_keys(seen[:500], 0)))
     has_number = ~np.isnan(new[:, :2]).all(axis=1)
     assert (judges[500:][has_number] == NEW).all(), "no other row holds the same number"
     assert not (judges[500:][~has_number] == NEW).all(), "a row that repeats one learnt from"

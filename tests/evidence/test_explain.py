@@ -11,6 +11,7 @@ from diffjoint.evidence.detector import folds_of, typical_cells
 from diffjoint.evidence.explain import shapley_of_a_leaf, tree_pushes
 from diffjoint.evidence.missing import learn_missing
 from diffjoint.simulate import bayesian_network, household_survey
+from diffjoint.state import row_keys
 from diffjoint.table import code_table, infer_schema, open_table
 from diffjoint.trees import Trees
 
@@ -169,7 +170,7 @@ def test_base_and_pushes_add_up_to_the_excess(mechanism):
     assert bool(evidence.drivers) == (mechanism == "mar")
     rows = np.flatnonzero(np.isnan(values[:, 3]))[:200]
     found = explain_cells(evidence, values, rows, 3)
-    column, folds = evidence.columns[3], folds_of(values, evidence.n_folds)[rows]
+    column, folds = evidence.columns[3], folds_of(row_keys(values, 0), evidence.n_folds)[rows]
     rho = column.loss.rate(evidence.scores.of(values[rows]))
     q = np.concatenate(
         [column.trees[fold].logit(values[[row]]) for row, fold in zip(rows, folds, strict=True)]

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from diffjoint.evidence import fit_evidence, pack, unpack
-from diffjoint.evidence.column import Judged
+from diffjoint.evidence.folds import Judged
 from diffjoint.evidence.implied import consistent, find_implied, keep_to
+from diffjoint.state import row_keys
 from tests.evidence.turns import ready_to_draw
 
 SPOUSE, AGE, JOB = 0, 1, 2
@@ -133,7 +134,7 @@ def learnt(nested):
 def draws(evidence, values, known):
     candidates = np.isnan(values) & np.array([True, True, False])
     uniform = np.random.default_rng(3).random((5, *values.shape))
-    return evidence.draws(values, candidates, uniform, known, evidence.folds(values))
+    return evidence.draws(values, candidates, uniform, known, evidence.folds(row_keys(values, 0)))
 
 
 @pytest.mark.slow

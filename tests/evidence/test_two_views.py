@@ -7,8 +7,8 @@ import pytest
 from scipy.special import logit
 
 from diffjoint.evidence import fit_evidence, pack, unpack
-from diffjoint.evidence.column import logits_in_folds
 from diffjoint.evidence.explain import explain_cells
+from diffjoint.evidence.folds import logits_in_folds
 from diffjoint.evidence.loss_rates import (
     Prior,
     apart_from,
@@ -27,6 +27,7 @@ from diffjoint.evidence.together import (
 from diffjoint.evidence.unjudged import CANNOT_TELL, MIDDLE
 from diffjoint.evidence.values_view import MOST_SHOWN, glimpse, log_ratio
 from diffjoint.simulate import bayesian_network
+from diffjoint.state import row_keys
 from tests.evidence.turns import ready_to_draw
 
 N_ROWS = 3_000
@@ -102,7 +103,7 @@ def test_pushes_and_average_add_up_where_calls_rest_on_values(together):
     values, _, evidence = together
     rows = np.flatnonzero(np.isnan(values[:, 2]))[:20]
     found = explain_cells(evidence, values, rows, 2)
-    folds = evidence.judging_folds(values)[rows]
+    folds = evidence.judging_folds(row_keys(values, 0))[rows]
     context = evidence.context(values[rows], folds)
     excess = evidence.columns[2].excess_of(values[rows], folds, context)
     np.testing.assert_allclose(found.base + found.pushes.sum(axis=1), excess)
@@ -143,9 +144,11 @@ def test_masks_drawn_where_calls_rest_on_values_agree_with_each_other():
     assert ready_to_draw(evidence, train) is evidence, "there is nothing more to learn"
     numbers = np.random.default_rng(1).random((5, *test.shape))
     unknown = np.full(test.shape, np.nan)
-    masks = evidence.draws(test, np.isnan(test), numbers, unknown, evidence.folds(test))
+    masks = evidence.draws(
+        test, np.isnan(test), numbers, unknown, evidence.folds(row_keys(test, 0))
+    )
     assert masks[..., 4][masks[..., 3]].mean() > 0.97
-    likely = evidence.probability(test, np.isnan(test), evidence.folds(test))
+    likely = evidence.probability(test, np.isnan(test), evidence.folds(row_keys(test, 0)))
     for j in (0, 3, 4):
         missing = np.isnan(test[:, j])
         drawn, said = masks[:, missing, j].mean(), likely[missing, j].mean()

@@ -7,6 +7,7 @@ import pytest
 from diffjoint import SelectiveImputer
 from diffjoint.errors import InputError
 from diffjoint.evidence import explain_cells, find_candidates, fit_evidence, pack, unpack
+from diffjoint.state import row_keys
 from diffjoint.trees import MISSINGNESS_INPUTS
 from tests.evidence.turns import ready_to_draw
 
@@ -76,12 +77,14 @@ def test_drawn_masks_agree_with_each_other(survey):
     candidates = np.isnan(values) & np.isin(np.arange(N_COLUMNS), SEARCHED)
     unknown = np.full(values.shape, np.nan)
     uniform = np.random.default_rng(2).random((4, *values.shape))
-    masks = evidence.draws(values, candidates, uniform, unknown, evidence.folds(values))
+    masks = evidence.draws(
+        values, candidates, uniform, unknown, evidence.folds(row_keys(values, 0))
+    )
     gone = candidates[:, BY_JOB].all(axis=1) & np.isnan(values[:, JOB])
     assert gone.sum() > 40
     drawn = masks[:, gone][:, :, BY_JOB]
     assert (drawn.all(axis=2) | ~drawn.any(axis=2)).mean() > 0.95
-    said = evidence.probability(values, candidates, evidence.folds(values))
+    said = evidence.probability(values, candidates, evidence.folds(row_keys(values, 0)))
     for j in SEARCHED:
         missing = candidates[:, j]
         assert masks[:, missing, j].mean() == pytest.approx(said[missing, j].mean(), abs=0.03)

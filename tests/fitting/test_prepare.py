@@ -7,7 +7,7 @@ from diffjoint.cli import main
 from diffjoint.fitting import prepare
 from diffjoint.simulate import household_survey
 from diffjoint.state import keys
-from tests.conftest import FEW_CELLS, new_imputer
+from tests.conftest import FEW_CELLS, TINY_INPAINT, new_imputer
 
 pytestmark = FEW_CELLS
 SEARCHED = ["spouse_age", "weekly_hours"]
@@ -85,17 +85,29 @@ def test_a_command_codes_its_table_once(command, survey, done, tmp_path, capsys)
     assert done == ["coded"]
 
 
-def test_rows_are_hashed_once_for_each_use(survey, monkeypatch):
-    """For the canonical order, and for the noise of each seed."""
-    hashed = []
-    for name in ("row_keys", "canonical_order"):
-        usual = getattr(keys, name)
+@pytest.fixture
+def hashed(monkeypatch):
+    """How often rows were hashed, whatever for."""
+    made, usual = [], keys.content_keys
 
-        def counted(*args, usual=usual, name=name):
-            hashed.append(name)
-            return usual(*args)
+    def counted(values, seed):
+        made.append(seed)
+        return usual(values, seed)
 
-        monkeypatch.setattr(prepare, name, counted)
+    monkeypatch.setattr(keys, "content_keys", counted)
+    return made
+
+
+def test_rows_are_hashed_once_for_each_use(survey, hashed):
     imputer = new_imputer(SEARCHED, random_state=0).fit(survey)
-    imputer.report(result=imputer.impute())
-    assert sorted(hashed) == ["canonical_order", "row_keys"]
+    assert len(hashed) == 3, "for the canonical order, the noise of a seed, and the folds"
+    result = imputer.impute()
+    imputer.report(result=result)
+    imputer.review(result=result)
+    assert len(hashed) == 4, "for the folds of the rows in their own order, to explain the calls"
+
+
+def test_the_paper_needs_no_folds(survey, hashed):
+    imputer = new_imputer(SEARCHED, detector="paper", **TINY_INPAINT, random_state=0)
+    imputer.fit_transform(survey)
+    assert len(hashed) == 2

@@ -149,7 +149,7 @@ def survey_of(mechanism, loss_rate):
         imputer._fitted.observe(imputer._fitted.coded),
         imputer._fitted.model.belief,
     )
-    folds = belief.evidence.judging_folds(observation.values)
+    folds = belief.judging_folds(observation.fold_keys)
     rng = np.random.default_rng(0)
     wrong = find_wrong_calls(observation, imputer._fitted.model.space, belief, folds, 0.5, rng)
     kept = imputer.predict_mm(world.observed_table)[world.mm_columns]
@@ -283,7 +283,7 @@ def test_another_loss_rate_says_what_learning_anew_with_it_says(checked, known):
     space, seed = imputer._fitted.model.space, imputer._fitted.model.seed
     rates = {space.mm[0]: 0.2}
     plain = learn_evidence(observation, space, None, seed, NoProgress())
-    folds = plain.evidence.judging_folds(observation.values)
+    folds = plain.judging_folds(observation.fold_keys)
     moved = plain.at_loss_rate(observation, rates, folds).probability(observation)
     anew = learn_evidence(observation, space, rates, seed, NoProgress()).probability(observation)
     np.testing.assert_allclose(moved, anew)

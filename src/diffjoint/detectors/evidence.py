@@ -10,7 +10,6 @@ from diffjoint._progress import Progress
 from diffjoint._types import Mask, Values
 from diffjoint.detectors.belief import Belief, Detector
 from diffjoint.evidence import (
-    NEW,
     CellReasons,
     Evidence,
     LossRate,
@@ -45,21 +44,13 @@ class EvidenceBelief(Belief):
         folds : int array of shape (n_rows,), optional
             Those of the whole table, if these are some rows of it.
         """
+        folds = self.judging_folds(observation.fold_keys) if folds is None else folds
         likely = self.evidence.probability(observation.values, observation.candidates, folds)
         return np.where(observation.known_meaningful, 1.0, likely)
 
     def judging_folds(self, keys: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the folds that judge the rows of a whole table, by the keys of what they hold.
-
-        Parameters
-        ----------
-        keys : array of shape (n_rows,)
-            Those of seed 0, see :func:`diffjoint.state.keys.row_keys`.
-        """
-        plain = keys.view(np.uint64)
-        is_seen = np.isin((plain >> np.uint64(32)).astype(np.uint32), self.evidence.seen)
-        folds = (plain % np.uint64(self.evidence.n_folds)).astype(np.int64)
-        return np.where(is_seen, folds, NEW)
+        """Return the folds that judge the rows of a whole table, by the keys of what they hold."""
+        return self.evidence.judging_folds(keys)
 
     def at_loss_rate(
         self,
@@ -92,6 +83,7 @@ class EvidenceBelief(Belief):
             labelled=observation.labelled,
             seed=seed % 2**32,
             tick=progress.advance,
+            keys=observation.fold_keys,
         )
         return EvidenceBelief(ready)
 
@@ -100,11 +92,12 @@ class EvidenceBelief(Belief):
         values = observation.values
         uniform = keyed_uniform(observation.keys, stream, values.shape[1])
         may_be = observation.candidates | observation.known_meaningful
-        return self.evidence.draw(values, may_be, uniform, observation.known)
+        folds = self.evidence.folds(observation.fold_keys)
+        return self.evidence.draw(values, may_be, uniform, observation.known, folds)
 
     def draws(self, observation: Observation, streams: range) -> Masks:
         """Draw a mask for each stream, some rows at a time."""
-        folds = self.evidence.folds(observation.values)
+        folds = self.evidence.folds(observation.fold_keys)
 
         def of(rows: NDArray[np.intp]) -> Mask:
             some = observation.take(rows)
@@ -119,7 +112,8 @@ class EvidenceBelief(Belief):
         self, observation: Observation, rows: NDArray[np.intp], column: int
     ) -> CellReasons:
         """Return the rates of a column's cells in some rows, and what speaks for them."""
-        return explain_cells(self.evidence, observation.values, rows, column)
+        folds = self.judging_folds(observation.fold_keys)
+        return explain_cells(self.evidence, observation.values, rows, column, folds)
 
     def arrays(self) -> Arrays:
         """Return the belief as plain arrays."""
@@ -149,6 +143,7 @@ def learn_evidence(
         names=[column.name for column in space.schema.modelled],
         seed=seed % 2**32,
         tick=progress.advance,
+        keys=observation.fold_keys,
     )
     return EvidenceBelief(evidence)
 

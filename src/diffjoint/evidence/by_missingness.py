@@ -9,12 +9,7 @@ from scipy.special import expit
 
 from diffjoint._types import Mask, Values
 from diffjoint.evidence import doubts as say
-from diffjoint.evidence.column import (
-    ColumnEvidence,
-    KnownRate,
-    LossSearch,
-    at_own_floor,
-)
+from diffjoint.evidence.column import ColumnEvidence, at_own_floor
 from diffjoint.evidence.correction import NONE
 from diffjoint.evidence.detector import (
     LearntColumn,
@@ -25,6 +20,7 @@ from diffjoint.evidence.loss_rates import (
     rate_prior,
     rates_of,
 )
+from diffjoint.evidence.loss_rounds import KnownRate, LossSearch
 from diffjoint.evidence.losses import LossExamples, loss_examples
 from diffjoint.evidence.missing import FEWEST
 from diffjoint.evidence.search_table import Search, SearchTable

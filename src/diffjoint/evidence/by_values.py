@@ -8,9 +8,7 @@ from scipy.special import expit, logit
 
 from diffjoint._types import Mask, Values
 from diffjoint.evidence import doubts as say
-from diffjoint.evidence.column import (
-    nearest_to_sure,
-)
+from diffjoint.evidence.column import nearest_to_sure
 from diffjoint.evidence.correction import NONE
 from diffjoint.evidence.detector import (
     LearntColumn,

@@ -167,7 +167,8 @@ def _look_for_signs(
     signs: dict[int, _Signs] = {}
     screen = open_screen(values, n_levels)
     if judged:
-        features, folds = LossFeatures(values, n_levels, screen), folds_of(values, N_FOLDS)
+        features = LossFeatures(values, n_levels, screen)
+        folds = folds_of(row_keys(values, seed=0), N_FOLDS)
 
         def look(j: int) -> _Signs:
             inputs = screen.inputs_for_missingness(j)

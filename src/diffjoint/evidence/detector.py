@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from diffjoint._types import Mask, Values
-from diffjoint.evidence.column import NEW, ColumnEvidence, Judged
+from diffjoint.evidence.column import ColumnEvidence
+from diffjoint.evidence.folds import NEW, Judged
 from diffjoint.evidence.implied import keep_to
 from diffjoint.evidence.losses import Scores
 from diffjoint.evidence.values_view import ValuesEvidence
@@ -74,7 +75,7 @@ class Evidence:
         folds : int array of shape (n_rows,), optional
             As :meth:`judging_folds` of the whole table gives them, if these are some rows of it.
         """
-        folds = self.judging_folds(values) if folds is None else folds
+        folds = self.judging_folds(row_keys(values, seed=0)) if folds is None else folds
         context = self.context(values, folds)
         return {j: learnt.judge(values, folds, context) for j, learnt in self.columns.items()}
 
@@ -101,7 +102,7 @@ class Evidence:
     ) -> Values:
         """Return P(meaningful) of every candidate cell; 0 elsewhere. Folds: as in :meth:`judge`."""
         likely = np.zeros(values.shape)
-        folds = self.judging_folds(values) if folds is None else folds
+        folds = self.judging_folds(row_keys(values, seed=0)) if folds is None else folds
         context = self.context(values, folds)
         for j, learnt in self.columns.items():
             rows = np.flatnonzero(candidates[:, j])
@@ -109,19 +110,30 @@ class Evidence:
             likely[rows, j] = judged.probability
         return likely
 
-    def folds(self, values: Values) -> NDArray[np.int64]:
-        """Return the fold of each row; repeats of a row are told apart, so give the whole table."""
-        return folds_of(values, self.n_folds)
+    def folds(self, keys: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the fold of each row of a whole table, by its :func:`row_keys` of seed 0."""
+        return folds_of(keys, self.n_folds)
 
-    def judging_folds(self, values: Values) -> NDArray[np.int64]:
+    def judging_folds(self, keys: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the fold that judges each row of a whole table; ``NEW`` if it was not learnt from.
 
         Masks of such a row are drawn from one fold: they need not be as certain, but coherent.
-        """
-        is_seen = np.isin(marks_of(values), self.seen)
-        return np.where(is_seen, self.folds(values), NEW)
 
-    def draw(self, values: Values, candidates: Mask, uniform: Values, known: Values) -> Mask:
+        Parameters
+        ----------
+        keys : array of shape (n_rows,)
+            Those of seed 0, see :func:`diffjoint.state.keys.row_keys`.
+        """
+        return np.where(np.isin(marks_of(keys), self.seen), self.folds(keys), NEW)
+
+    def draw(
+        self,
+        values: Values,
+        candidates: Mask,
+        uniform: Values,
+        known: Values,
+        folds: NDArray[np.int64] | None = None,
+    ) -> Mask:
         """Draw a mask column by column, each given those before: cells agree with each other.
 
         Parameters
@@ -130,8 +142,10 @@ class Evidence:
             Random numbers between 0 and 1.
         known : array of the same shape
             1 for cells known to be meaningful, 0 for cells known to be lost, NaN elsewhere.
+        folds : int array of shape (n_rows,), optional
+            As :meth:`folds` gives them, if they are at hand.
         """
-        folds = self.folds(values)
+        folds = self.folds(row_keys(values, seed=0)) if folds is None else folds
         mask: Mask = self.draws(values, candidates, uniform[None], known, folds)[0]
         return mask
 
@@ -239,21 +253,21 @@ def n_folds_in_turn(n_searched: int) -> int:
     return max(n_searched - 1, 0) * FEW_FOLDS
 
 
-def folds_of(values: Values, n_folds: int) -> NDArray[np.int64]:
-    """Return a fold for each row by what it holds: the same wherever the row stands.
+def folds_of(keys: NDArray[np.int64], n_folds: int) -> NDArray[np.int64]:
+    """Return a fold for each row by the key of what it holds: the same wherever the row stands.
 
     Repeats of a row are spread over the folds: they would otherwise be held out together, and
     with them all that is known of such rows.
     """
-    return (row_keys(values, seed=0).view(np.uint64) % np.uint64(n_folds)).astype(np.int64)
+    return (keys.view(np.uint64) % np.uint64(n_folds)).astype(np.int64)
 
 
-def marks_of(values: Values) -> NDArray[np.uint32]:
-    """Return a number for each row by what it holds, to know it again by.
+def marks_of(keys: NDArray[np.int64]) -> NDArray[np.uint32]:
+    """Return a number for each row by the key of what it holds, to know it again by.
 
     Short, so that a model stays small. If another row has it by chance, one fold judges that row.
     """
-    return (row_keys(values, seed=0).view(np.uint64) >> np.uint64(32)).astype(np.uint32)
+    return (keys.view(np.uint64) >> np.uint64(32)).astype(np.uint32)
 
 
 def typical_cells(values: Values) -> Values:

@@ -17,9 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diffjoint._types import Values
-from diffjoint.evidence.column import Judged, rows_by_fold
 from diffjoint.evidence.detector import Evidence
+from diffjoint.evidence.folds import Judged, rows_by_fold
 from diffjoint.evidence.values_view import ValuesEvidence
+from diffjoint.state import row_keys
 from diffjoint.trees import Trees
 
 Rows = NDArray[np.intp]
@@ -52,7 +53,13 @@ class CellReasons:
     by_values: Values | None = None
 
 
-def explain_cells(evidence: Evidence, values: Values, rows: Rows, column: int) -> CellReasons:
+def explain_cells(
+    evidence: Evidence,
+    values: Values,
+    rows: Rows,
+    column: int,
+    folds: NDArray[np.int64] | None = None,
+) -> CellReasons:
     """Explain the cells of one searched column in some rows by rates and pushes.
 
     Parameters
@@ -61,9 +68,12 @@ def explain_cells(evidence: Evidence, values: Values, rows: Rows, column: int) -
         The whole table: repeats of a row are told apart by where they stand in it.
     rows : array of shape (n_cells,)
     column : int
+    folds : int array of shape (n_rows,), optional
+        As :meth:`Evidence.judging_folds` gives them, if they are at hand.
     """
     learnt = evidence.columns[column]
-    folds = evidence.judging_folds(values)[rows]
+    folds = evidence.judging_folds(row_keys(values, seed=0)) if folds is None else folds
+    folds = folds[rows]
     context = evidence.context(values[rows], folds)
     asked = values[rows]
     pushes = _pushes_in_folds(learnt.trees, asked, folds, evidence.typical)

@@ -8,7 +8,7 @@ it would now and then contradict the rows.
 import numpy as np
 
 from diffjoint._types import Mask
-from diffjoint.evidence.column import TINY, Judged
+from diffjoint.evidence.folds import TINY, Judged
 
 ENOUGH_ROWS = 200
 """Observed cells of a column, without which it says nothing of another."""

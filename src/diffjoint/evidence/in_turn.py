@@ -4,22 +4,20 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from diffjoint._types import Mask, Places, Values
-from diffjoint.evidence.column import (
-    ColumnEvidence,
-    fit_column,
-)
+from diffjoint.evidence.column import ColumnEvidence, ColumnTask, fit_column
 from diffjoint.evidence.detector import (
     FEW_FOLDS,
     Evidence,
     LearntColumn,
-    folds_of,
     n_folds_in_turn,
 )
 from diffjoint.evidence.implied import keep_to
 from diffjoint.evidence.search_table import SearchTable
 from diffjoint.evidence.unjudged import with_labels
+from diffjoint.state import row_keys
 from diffjoint.trees import open_screen
 
 
@@ -33,6 +31,7 @@ def learn_in_turn(
     labelled: Mask,
     seed: int,
     tick: Callable[[int], object] = lambda n_folds: None,
+    keys: NDArray[np.int64] | None = None,
 ) -> Evidence:
     """Learn each searched column again, beside a drawn mask of those before it.
 
@@ -45,14 +44,15 @@ def learn_in_turn(
         As :func:`fit_evidence` learnt it from the same table.
     uniform : array of shape (n_rows, n_columns)
         Random numbers for the masks that later columns are learnt beside.
-    values, is_missing, known, labelled, seed, tick
+    values, is_missing, known, labelled, seed, tick, keys
         As in :func:`fit_evidence`.
     """
     if evidence.leans_on_values:
         tick(n_folds_in_turn(len(evidence.columns)))
         return evidence
     looked_up = np.where(labelled, known, np.nan)
-    folds, scored = folds_of(values, evidence.n_folds), evidence.scores.of(values)
+    keys = row_keys(values, seed=0) if keys is None else keys
+    folds, scored = evidence.folds(keys), evidence.scores.of(values)
     by = (evidence.n_levels, evidence.n_folds, folds, scored, known, looked_up, seed)
     table = SearchTable(values, is_missing, *by, open_screen(values, evidence.n_levels))
     return _with_turns(evidence, table, uniform, tick)
@@ -73,17 +73,14 @@ def _with_turns(
         rows = np.hstack([values, meaningful[:, before].astype(float)])
         in_turn[j] = alone
         if before and isinstance(alone, ColumnEvidence):
-            beside = fit_column(
+            task = ColumnTask(
                 rows,
                 np.concatenate([table.n_levels, np.zeros(len(before), np.int64)]),
                 is_missing[:, j],
                 _with_masks(table.inputs(j), before, values.shape[1]),
                 table.folds,
-                FEW_FOLDS,
-                table.scores,
-                alone.loss,
-                table.seed,
             )
+            beside = fit_column(task, FEW_FOLDS, table.scores, alone.loss, table.seed)
             judged = beside.judge(rows, table.folds, table.scores)
             in_turn[j] = with_labels(beside, judged, is_missing[:, j], table.looked_up[:, j])
         if before:

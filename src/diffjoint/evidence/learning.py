@@ -17,11 +17,7 @@ from diffjoint._types import Mask, Values
 from diffjoint.evidence import doubts as say
 from diffjoint.evidence.by_missingness import known_losses, learn_by_missingness
 from diffjoint.evidence.by_values import learn_by_values
-from diffjoint.evidence.column import (
-    KnownRate,
-    LossSearch,
-    at_known_rate,
-)
+from diffjoint.evidence.column import at_known_rate
 from diffjoint.evidence.detector import (
     Evidence,
     LearntColumn,
@@ -29,9 +25,11 @@ from diffjoint.evidence.detector import (
     typical_cells,
 )
 from diffjoint.evidence.loss_pattern import find_loss_pattern
+from diffjoint.evidence.loss_rounds import KnownRate, LossSearch
 from diffjoint.evidence.search_table import LossRate, open_search
 from diffjoint.evidence.unjudged import with_labels
 from diffjoint.evidence.values_view import ValuesEvidence
+from diffjoint.state import row_keys
 
 
 def fit_evidence(
@@ -46,6 +44,7 @@ def fit_evidence(
     names: Sequence[str] = (),
     seed: int = 0,
     tick: Callable[[int], object] = lambda n_folds: None,
+    keys: NDArray[np.int64] | None = None,
 ) -> Evidence:
     """Learn from a table which of its missing cells are meaningful.
 
@@ -67,14 +66,16 @@ def fit_evidence(
         What to call the columns in doubts; their positions if not given.
     tick : callable
         Called with the number of folds when a searched column has been learnt.
+    keys : array of shape (n_rows,), optional
+        Keys of the rows of seed 0, if they are at hand; see :func:`diffjoint.state.row_keys`.
 
     Notes
     -----
     Masks can be drawn from the result once :func:`learn_in_turn` has learnt how.
     """
-    search = open_search(
-        values, is_missing, n_levels, searched, seed, loss_rate, known=known, labelled=labelled
-    )
+    keys = row_keys(values, seed=0) if keys is None else keys
+    by = (searched, keys, seed, loss_rate)
+    search = open_search(values, is_missing, n_levels, *by, known=known, labelled=labelled)
     named = [names[j] if names else f"column {j}" for j in range(values.shape[1])]
     found = find_loss_pattern(search, tick)
     learn = learn_by_values if found.together else learn_by_missingness
@@ -89,7 +90,7 @@ def fit_evidence(
         in_turn={},
         implied=implied,
         typical=typical_cells(values),
-        seen=np.unique(marks_of(values)),
+        seen=np.unique(marks_of(keys)),
         doubts=of_table + of_columns,
         leans_on_values=found.together,
     )

@@ -9,10 +9,6 @@ from scipy.special import expit
 
 from diffjoint._types import Mask, Values
 from diffjoint.evidence import doubts as say
-from diffjoint.evidence.column import (
-    KnownRate,
-    LossSearch,
-)
 from diffjoint.evidence.detector import (
     FEW_FOLDS,
     MOST_ASKED,
@@ -24,6 +20,7 @@ from diffjoint.evidence.loss_rates import (
     rate_prior,
     rates_of,
 )
+from diffjoint.evidence.loss_rounds import KnownRate, LossSearch
 from diffjoint.evidence.search_table import Search, open_search
 from diffjoint.evidence.together import (
     CONTRADICTED,
@@ -35,6 +32,7 @@ from diffjoint.evidence.together import (
 )
 from diffjoint.evidence.unexplained import unexplained
 from diffjoint.evidence.values_view import View
+from diffjoint.state import row_keys
 from diffjoint.trees import side_by_side
 
 FEW_SKIPPED = 0.05
@@ -135,7 +133,7 @@ def borne_out_by_rows(
     the others lose. Elsewhere only columns that are missing together for no reason that the table
     holds are not borne out.
     """
-    search = open_search(values, is_missing, n_levels, searched, seed)
+    search = open_search(values, is_missing, n_levels, searched, row_keys(values, 0), seed)
     found = find_loss_pattern(search, lambda n_folds: None)
     if not found.together:
         vague = unexplained(search)

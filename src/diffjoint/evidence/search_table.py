@@ -7,12 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diffjoint._types import Mask, Places, Values
-from diffjoint.evidence.column import (
-    ColumnEvidence,
-    LossSearch,
-    fit_column,
-)
+from diffjoint.evidence.column import ColumnEvidence, ColumnTask, fit_column
 from diffjoint.evidence.detector import folds_of, n_folds_for
+from diffjoint.evidence.loss_rounds import LossSearch
 from diffjoint.evidence.losses import Scores, find_drivers
 from diffjoint.evidence.missing import FEWEST
 from diffjoint.evidence.values_view import View, learn_view
@@ -63,8 +60,9 @@ class SearchTable:
         self, j: int, folds: NDArray[np.int64], n_folds: int, loss_search: LossSearch
     ) -> ColumnEvidence:
         """Learn a column by values and missingness together."""
-        by = (self.inputs(j), folds, n_folds, self.scores, loss_search, self.seed)
-        return fit_column(self.values, self.n_levels, self.is_missing[:, j], *by)
+        is_missing = self.is_missing[:, j]
+        task = ColumnTask(self.values, self.n_levels, is_missing, self.inputs(j), folds)
+        return fit_column(task, n_folds, self.scores, loss_search, self.seed)
 
 
 @dataclass(frozen=True)
@@ -109,6 +107,7 @@ def open_search(
     is_missing: Mask,
     n_levels: NDArray[np.int64],
     searched: Iterable[int],
+    keys: NDArray[np.int64],
     seed: int,
     loss_rate: LossRate = None,
     *,
@@ -119,7 +118,7 @@ def open_search(
 
     Parameters
     ----------
-    values, is_missing, n_levels, searched, seed, loss_rate, known, labelled
+    values, is_missing, n_levels, searched, keys, seed, loss_rate, known, labelled
         As in :func:`fit_evidence`.
     """
     searched = sorted(searched)
@@ -132,7 +131,7 @@ def open_search(
         is_missing=is_missing,
         n_levels=n_levels,
         n_folds=n_folds,
-        folds=folds_of(values, n_folds),
+        folds=folds_of(keys, n_folds),
         scores=scores.of(values),
         known=known,
         looked_up=unknown if labelled is None else np.where(labelled, known, np.nan),

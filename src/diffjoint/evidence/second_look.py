@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.ensemble import HistGradientBoostingRegressor
 
 from diffjoint._types import Places, Values
-from diffjoint.evidence.column import to_logit
+from diffjoint.evidence.folds import to_logit
 from diffjoint.evidence.missing import FEWEST, rows_outside
 from diffjoint.trees import Trees, grow
 

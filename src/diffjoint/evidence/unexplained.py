@@ -10,7 +10,7 @@ import numpy as np
 
 from diffjoint._types import Mask
 from diffjoint.evidence.best_losses import log_likelihood
-from diffjoint.evidence.column import logits_in_folds
+from diffjoint.evidence.folds import logits_in_folds
 from diffjoint.evidence.loss_rates import correlation, is_far_beyond, rate_prior, rates_of
 from diffjoint.evidence.missing import FEWEST, learn_in_folds
 from diffjoint.evidence.search_table import Search

@@ -7,14 +7,12 @@ import numpy as np
 from scipy.special import logit
 
 from diffjoint._types import Mask, Values
-from diffjoint.evidence.column import (
-    Judged,
-    nearest_to_sure,
-)
+from diffjoint.evidence.column import nearest_to_sure
 from diffjoint.evidence.correction import NONE, find_correction
 from diffjoint.evidence.detector import (
     LearntColumn,
 )
+from diffjoint.evidence.folds import Judged
 from diffjoint.evidence.loss_rates import (
     rate_prior,
     rates_of,

@@ -22,8 +22,8 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.isotonic import IsotonicRegression
 
 from diffjoint._types import Mask, Places, Values
-from diffjoint.evidence.column import TINY, Judged, logits_in_folds, to_logit
 from diffjoint.evidence.correction import NONE, corrected_odds
+from diffjoint.evidence.folds import TINY, Judged, logits_in_folds, to_logit
 from diffjoint.evidence.missing import FEWEST, MOST_ROWS, rows_outside
 from diffjoint.trees import Trees, constant, grow
 

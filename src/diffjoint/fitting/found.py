@@ -42,13 +42,17 @@ def find_in_fit(
 
 
 def rules_in_force(
-    table: Table, schema: Schema, options: Options, found: Sequence[FoundRule]
+    given: tuple[Rule, ...],
+    table: Table,
+    schema: Schema,
+    options: Options,
+    found: Sequence[FoundRule],
 ) -> tuple[Rule, ...]:
-    """Return the user's rules and, if they are to be used, those that were found."""
+    """Return the user's rules, which are given, and, if they are to be used, those found."""
     places = schema.modelled_positions
     own = {table.labels[places[rule.target]]: rule.as_rule for rule in found}
     if not options.use_found_rules or not own:
-        return read_rules(options.rules, table, schema)
+        return given
     targets = {rule.target for rule in found}
     rules = read_rules({**(options.rules or {}), **own}, table, schema)
     return tuple(replace(rule, is_found=rule.target in targets) for rule in rules)

@@ -79,6 +79,8 @@ class Understood:
     given : Given
     settings : Settings
         The numbers of the method, not fitted to the table yet.
+    options : Options
+        What is asked for.
     """
 
     table: Table
@@ -87,6 +89,7 @@ class Understood:
     schema: Schema
     given: Given
     settings: Settings
+    options: Options
 
 
 @dataclass(frozen=True)
@@ -240,14 +243,15 @@ def understand(table: Table, given: Given, settings: Settings, options: Options)
         named=searched,
         labelled=labelled,
     )
-    return Understood(table, without_codes, coded, schema, given, settings)
+    return Understood(table, without_codes, coded, schema, given, settings, options)
 
 
-def prepare_fit(understood: Understood, options: Options) -> Task:
+def prepare_fit(understood: Understood) -> Task:
     """Check and code the table of ``fit``: all that can be wrong is found before any long work."""
     table, given, settings = understood.table, understood.given, understood.settings
+    options = understood.options
     _warn(unused_code_doubts(table, options.reason_codes))
-    schema, kept_unjudged = _checked_schema(understood, options)
+    schema, kept_unjudged = _checked_schema(understood)
     table, coded = read_reasons(table, options.reason_codes, schema)
     labels = open_labels(table, coded, given.known_meaningful, given.known_lost)
     rules = read_rules(options.rules, table, schema)
@@ -261,7 +265,7 @@ def prepare_fit(understood: Understood, options: Options) -> Task:
     values = without_lost_checkboxes(values, labels, schema)
     missing = find_missing(table, values, schema, "error")
     found = find_in_fit(values, missing, space, labels, rules, options)
-    rules = rules_in_force(table, schema, options, found)
+    rules = rules_in_force(rules, table, schema, options, found)
     known = resolve_knowledge(values, missing, schema, labels, coded, rules)
     _warn((*known.doubts, *doubts_on_rates(loss_rate, missing, space)))
     plan = Plan(
@@ -303,7 +307,8 @@ def prepare(
     check_labels(labels, coded, table, schema, space)
     values = without_lost_checkboxes(code_table(table, schema, options.unseen), labels, schema)
     missing = find_missing(table, values, schema, options.unseen)
-    rules = rules_in_force(table, schema, options, found)
+    given_rules = read_rules(options.rules, table, schema)
+    rules = rules_in_force(given_rules, table, schema, options, found)
     known = resolve_knowledge(values, missing, schema, labels, coded, rules)
     return CodedTable(table, values, missing, known, given)
 
@@ -316,9 +321,9 @@ def find_missing(table: Table, values: Values, schema: Schema, unseen: str) -> M
     return np.column_stack([table.missing(position) for position in schema.modelled_positions])
 
 
-def _checked_schema(understood: Understood, options: Options) -> tuple[Schema, tuple[str, ...]]:
+def _checked_schema(understood: Understood) -> tuple[Schema, tuple[str, ...]]:
     """Return the schema with its bounds, and doubts on columns kept without being judged."""
-    table, schema = understood.without_codes, understood.schema
+    table, schema, options = understood.without_codes, understood.schema, understood.options
     n_columns = len(schema.modelled)
     if n_columns > MOST_COLUMNS:
         raise InputError(

@@ -109,7 +109,7 @@ def _saved_from(arrays: Arrays, facts: dict[str, Any], device: str) -> Saved:
     check_device(device)
     settings = Settings(**facts["settings"])
     schema = Schema.from_json(facts["schema"])
-    space = JointSpace(schema, tuple(facts["mm"]), settings.sigma_data, settings.is_amortised)
+    space = JointSpace.of(schema, facts["mm"], settings)
     return Saved(
         params_from(facts["params"]),
         model_from(arrays, facts["detector"], space, settings, facts["seed"], device),

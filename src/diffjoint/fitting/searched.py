@@ -106,7 +106,7 @@ def joint_space(
     positions = [*(_mm_position(table, schema, label) for label in mm_columns), *settled]
     mm = tuple(sorted({modelled.index(position) for position in positions}))
     searched = mm if settings.joint else ()
-    return JointSpace(schema, searched, settings.sigma_data, settings.is_amortised)
+    return JointSpace.of(schema, searched, settings)
 
 
 def _mm_position(table: Table, schema: Schema, label: Hashable) -> int:

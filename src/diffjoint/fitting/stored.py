@@ -172,8 +172,7 @@ def _check_arrays(
     if parts[TREE_DRAWS]:
         if not parts[EXPECTATION]:
             raise ValueError("its draws have nothing to start from")
-        space = JointSpace(schema, tuple(mm), settings.sigma_data, settings.is_amortised)
-        check_draws(parts[TREE_DRAWS], space)
+        check_draws(parts[TREE_DRAWS], JointSpace.of(schema, mm, settings))
     if "shares" in arrays:
         stored(arrays, "shares", "f", (len(schema.modelled),), low=0.0, high=1.0)
     if parts[DENOISER]:

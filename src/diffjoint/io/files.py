@@ -28,7 +28,7 @@ from diffjoint.io.statistical import (
 from diffjoint.io.text import TextBlock, TextTable, read_text
 from diffjoint.io.text_source import RowParser
 from diffjoint.settings import NA_VALUES
-from diffjoint.table import Schema
+from diffjoint.table import Schema, Table, open_table
 
 STANDARD_STREAM = "-"
 
@@ -68,6 +68,7 @@ class TableFile:
     reason_codes: Mapping[str, Mapping[Any, str]] = field(default_factory=dict)
     without_reason: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     kinds: Mapping[str, str] = field(default_factory=dict)
+    _opened: tuple[Any, Table] | None = field(default=None, init=False, repr=False, compare=False)
 
     @property
     def table(self) -> Any:
@@ -75,6 +76,14 @@ class TableFile:
         if self.held is None and self.text is not None:
             self.held = self.text.table()
         return self.held
+
+    @property
+    def opened(self) -> Table:
+        """The table, opened; again only if another is held now."""
+        table = self.table
+        if self._opened is None or self._opened[0] is not table:
+            self._opened = (table, open_table(table))
+        return self._opened[1]
 
     def hold_some(self, n_rows: int, seed: int) -> None:
         """Hold some rows of a text file in place of its table; what counts rows stays what it is.
@@ -90,7 +99,7 @@ class TableFile:
 
     def take(self) -> Any:
         """Give the table away; that of a text file is read again if it is asked for again."""
-        table = self.table
+        table, self._opened = self.table, None
         self.held = None if self.text is not None else table
         return table
 

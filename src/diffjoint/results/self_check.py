@@ -196,7 +196,7 @@ def check_table(
     rng = np.random.default_rng(seed)
     rows, folds = _sample(observation, rng), np.zeros(n_rows, dtype=np.int64)
     if isinstance(belief, EvidenceBelief):
-        folds = belief.evidence.judging_folds(observation.values)
+        folds = belief.judging_folds(observation.fold_keys)
     observation, folds = observation.take(rows), folds[rows]
     notes = _notes(len(rows), n_all or n_rows)
     by_column = value_units(observation, model.space, model.settings)

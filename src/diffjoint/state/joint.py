@@ -1,12 +1,13 @@
 """Represent the joint state s = (x, c), its draws, and its encoding for the diffusion model."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from diffjoint._types import Mask, Values
+from diffjoint.settings import Settings
 from diffjoint.state.observation import Observation
 from diffjoint.table import Schema, coordinates, decode, encode
 
@@ -67,6 +68,11 @@ class JointSpace:
     mm: tuple[int, ...]
     number_scale: float
     by_rank: bool = False
+
+    @classmethod
+    def of(cls, schema: Schema, mm: Iterable[int], settings: Settings) -> "JointSpace":
+        """Return the space that settings ask for."""
+        return cls(schema, tuple(mm), settings.sigma_data, settings.is_amortised)
 
     @property
     def can_be_meaningful(self) -> tuple[int, ...]:

@@ -1,11 +1,13 @@
 """Represent what is known of a table before anything is inferred."""
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from diffjoint._types import Mask, Values
+from diffjoint.state.keys import row_keys
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,11 @@ class Observation:
     def observed(self) -> Mask:
         """Cells whose value is known, the paper's omega."""
         return ~np.isnan(self.values)
+
+    @cached_property
+    def fold_keys(self) -> NDArray[np.int64]:
+        """Keys of what the rows of a whole table hold, whatever the seed: they tell its folds."""
+        return row_keys(self.values, seed=0)
 
     @property
     def known(self) -> Values:

@@ -149,7 +149,7 @@ class Table:
 
 
 def open_table(X: Any) -> Table:
-    """Open a pandas, polars or Arrow table, or a two-dimensional array.
+    """Open a pandas, polars or Arrow table, or a two-dimensional array; an open one stays as it is.
 
     Examples
     --------
@@ -158,6 +158,8 @@ def open_table(X: Any) -> Table:
     >>> table.names, table.missing(0).tolist()
     (['age', 'town'], [False, True])
     """
+    if isinstance(X, Table):
+        return X
     if isinstance(X, pd.DataFrame):
         names = [str(label) for label in X.columns]
         _check_distinct(names)

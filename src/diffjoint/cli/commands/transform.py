@@ -44,7 +44,7 @@ def transform(
     file = read(source, reading, imputer.schema_, imputer.reason_codes)
     learning.say_doubts(imputer, running.quiet)
     asks_for_all = decisions or imputer.rules
-    if learning.is_by_row(imputer) and not asks_for_all and goes_in_blocks(file, out, outputs):
+    if imputer._is_by_row and not asks_for_all and goes_in_blocks(file, out, outputs):
         check_bound(file, running.memory_limit)
         completing.complete_blocks(imputer, file, out, outputs, running.quiet)
         return

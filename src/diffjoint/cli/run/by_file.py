@@ -8,17 +8,16 @@ from diffjoint.cli.parsing import parse_rate, parse_value, split_pair
 from diffjoint.errors import InputError
 from diffjoint.fitting.auto_columns import AUTO
 from diffjoint.io.files import TableFile
-from diffjoint.table import open_table
 
 
 def parse_columns(file: TableFile, mm_columns: list[str] | None) -> list[str] | str:
     """Names given one by one or with commas; a name may itself have a comma. None: to be found."""
-    table = open_table(file.table)
     if mm_columns is None or mm_columns == [AUTO]:
         return AUTO
-    found = [[text] if text in table.names else text.split(",") for text in mm_columns]
-    names = [name if name in table.names else name.strip() for part in found for name in part]
-    if AUTO in names and AUTO not in table.names:
+    held = file.opened.names
+    found = [[text] if text in held else text.split(",") for text in mm_columns]
+    names = [name if name in held else name.strip() for part in found for name in part]
+    if AUTO in names and AUTO not in held:
         raise InputError(
             f"--mm-columns auto stands alone, and has all columns searched; got "
             f"{', '.join(mm_columns)}, and no column is called auto. Pass auto by itself, or name "
@@ -32,7 +31,7 @@ def parse_loss_rate(file: TableFile, texts: list[str] | None) -> float | dict[st
     """One rate for all searched columns, or rates by column; a name may itself have a comma."""
     if not texts:
         return None
-    names = open_table(file.table).names
+    names = file.opened.names
     parts = [
         part
         for text in texts
@@ -60,8 +59,10 @@ def with_codes_of(file: TableFile, given: dict[str, Any] | None) -> dict[str, An
 
 def parse_mm_fill(file: TableFile, texts: list[str] | None) -> dict[str, Any] | None:
     """Constants by column: numbers and truth values where the column holds those."""
-    table, read = open_table(file.table), {}
-    for name, value in (split_pair("--mm-fill", text) for text in texts or []):
+    if not texts:
+        return None
+    table, read = file.opened, {}
+    for name, value in (split_pair("--mm-fill", text) for text in texts):
         dtype = table.column(table.require(name, "mm_fill")).dtype
         read[name] = parse_value(value) if dtype.is_numeric() or dtype == nw.Boolean else value
-    return read or None
+    return read

@@ -47,7 +47,7 @@ def learn(
     """
     quiet = groups[-1].quiet
     imputer = SelectiveImputer(**estimator_params(**_params(file, *groups), **params))
-    understood = understand(imputer, file.table, **cells)
+    understood = understand(imputer, file.table, **cells, opened=file.opened)
     show_schema(imputer, understood, quiet)
     show_codes(file, quiet)
     if in_blocks:
@@ -104,7 +104,7 @@ def loaded(
     """Return a saved imputer, set to run as asked."""
     tidy(model)
     imputer = load(model, device=running.device, key=key)
-    if self_check and not imputer.settings_.is_amortised:
+    if self_check and not imputer._is_by_row:
         raise InputError(
             f"--self-check is for values that need no draws; {model} was fitted with "
             "sampler=inpaint, which draws them. Leave --self-check out."
@@ -129,8 +129,3 @@ def say_doubts(imputer: SelectiveImputer, quiet: bool) -> None:
     """Say again what the table of ``fit`` could not tell."""
     for doubt in imputer.doubts_:
         say(f"Doubt that fit had: {by_options(doubt)}", quiet)
-
-
-def is_by_row(imputer: SelectiveImputer) -> bool:
-    """Whether values and calls are told of each row by itself, without draws."""
-    return imputer.settings_.is_amortised

@@ -43,7 +43,7 @@ def tokens_of(reading: Reading) -> tuple[str, ...]:
 
 def decided(decisions: str | None, file: TableFile) -> dict[str, Any]:
     """Return what a list of decisions makes known of a table; nothing without one."""
-    return {} if decisions is None else read_decisions(decisions, file.table)
+    return {} if decisions is None else read_decisions(decisions, file.opened)
 
 
 def key_in(path: Path | None) -> bytes | None:

@@ -29,7 +29,7 @@ def save_model(
     """Save a model, and say what it can do."""
     key = key_in(saving.key_file)
     imputer.save(path, draws=draws, key=key, row_marks=saving.row_marks)
-    draws_too = draws or not imputer.settings_.is_amortised
+    draws_too = draws or not imputer._is_by_row
     more = ", and draw them." if draws_too else "; fit --draws saves one that can draw them, too."
     said = f"Saved the model to {path}. It can complete, explain and review tables{more}"
     when_in_place(lambda: say(said, quiet))
