@@ -54,14 +54,17 @@ class DaskEngine:
             return self.client
         where = self.client
         if where is None:
-            where = stack.enter_context(
-                LocalCluster(
-                    n_workers=self.n_workers,
-                    threads_per_worker=1,
-                    memory_limit=self.memory_limit or "auto",
-                    dashboard_address=None,
+            try:
+                where = stack.enter_context(
+                    LocalCluster(
+                        n_workers=self.n_workers,
+                        threads_per_worker=1,
+                        memory_limit=self.memory_limit or "auto",
+                        dashboard_address=None,
+                    )
                 )
-            )
+            except RuntimeError as error:
+                raise gave_up("Dask", "its workers could not be started") from error
         return stack.enter_context(Client(where))
 
 
