@@ -8,7 +8,7 @@ JOBS ?= 2
 PAPER ?=
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: help setup demo test test-fast lint format docs paper-quick paper clean
+.PHONY: help setup demo test test-fast lint format docs package paper-quick paper clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/ -/'
@@ -45,6 +45,10 @@ paper: $(STAMP)  ## every table of the paper: many hours, the last for days; goe
 
 docs: $(STAMP)  ## build the site in build/site, warnings are errors
 	$(BIN)/mkdocs build --quiet --strict
+
+package: $(STAMP)  ## build the wheel and the source distribution in dist/, and try both
+	$(BIN)/python -m hatchling build -d dist
+	$(BIN)/python -m pytest tests/test_package.py
 
 format: $(STAMP)  ## put the code in shape
 	$(BIN)/ruff check --fix .

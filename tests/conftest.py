@@ -68,3 +68,9 @@ def survey() -> pd.DataFrame:
     for j in range(1, table.shape[1]):
         table.iloc[rng.choice(n, 6, replace=False), j] = None
     return table
+
+
+@pytest.fixture(autouse=True)
+def no_draws_unless_asked_for(monkeypatch):
+    """Let reports draw cells only in tests that are about it: learning to draw takes a second."""
+    monkeypatch.setattr("diffjoint.report.drawn.USUAL_DRAWS", 0)

@@ -1,5 +1,10 @@
 """The examples run, in small."""
 
+import ast
+import json
+from pathlib import Path
+
+import pandas as pd
 import pytest
 from examples import (
     clinical_labs,
@@ -65,3 +70,50 @@ def test_polars_comes_back_as_polars():
 @pytest.mark.slow
 def test_cells_are_as_decided():
     assert decisions.main(200, **SETTINGS)["is_as_decided"].all()
+
+
+NOTEBOOKS = sorted((Path(__file__).parents[1] / "examples").glob("*.ipynb"))
+
+
+def shown_by(notebook):
+    """Run the cells of a notebook as a kernel does; yield the id of each and what it shows."""
+    names = {"__name__": "__main__"}
+    for cell in notebook["cells"]:
+        if cell["cell_type"] == "code":
+            body = ast.parse("".join(cell["source"]).replace("n_rows = 600", "n_rows = 200")).body
+            last = body.pop() if isinstance(body[-1], ast.Expr) else None
+            exec(compile(ast.Module(body, []), cell["id"], "exec"), names)
+            if last is not None:
+                yield (
+                    cell["id"],
+                    eval(compile(ast.Expression(last.value), cell["id"], "eval"), names),
+                )
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_notebooks_hold_no_results_and_are_whole(path):
+    notebook = json.loads(path.read_text(encoding="utf-8"))
+    assert (notebook["nbformat"], notebook["metadata"]["kernelspec"]["name"]) == (4, "python3")
+    ids = [cell["id"] for cell in notebook["cells"]]
+    assert len({*ids}) == len(ids)
+    for cell in notebook["cells"]:
+        if cell["cell_type"] == "code":
+            assert cell["outputs"] == []
+            assert cell["execution_count"] is None
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::diffjoint.errors.DataWarning")
+def test_the_first_notebook_runs_cell_by_cell(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (path,) = [path for path in NOTEBOOKS if path.stem == "first_table"]
+    shown = dict(shown_by(json.loads(path.read_text(encoding="utf-8"))))
+    assert shown["complete"]["age"].notna().all()
+    assert shown["rules"]
+    assert "spouse_age" in repr(shown["inspect"])
+    assert isinstance(shown["pool"], pd.DataFrame)
+    assert "<iframe" in shown["report"]._repr_html_() or "<html" in shown["report"]._repr_html_()
+    assert (tmp_path / "report.html").exists()
+    said = capsys.readouterr().out
+    assert "spouse_age, weekly_hours, commute" in said
+    assert float(said.split("%")[0].split()[-1]) > 80

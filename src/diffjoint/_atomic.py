@@ -9,11 +9,11 @@ import stat
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Protocol, TypeVar, cast
 
 from diffjoint._placing import (
     TEMPORARY,
@@ -125,6 +125,48 @@ def spooled(
         outputs.to_streams.append(lambda: write_out(file))
 
 
+class Transaction(Protocol):
+    """An open database: what is written to it lasts once it is committed, or not at all."""
+
+    def commit(self) -> None:
+        """Make lasting what was written."""
+
+    def close(self) -> None:
+        """Let go of the database, and of what was not committed."""
+
+
+Begun = TypeVar("Begun", bound=Transaction)
+
+
+@contextmanager
+def in_transaction(
+    key: str, path: str | None, begin: Callable[[str | None], Begun]
+) -> Iterator[Begun]:
+    """Open a database to write to; it is committed at the end, with all that goes to the same one.
+
+    Parameters
+    ----------
+    key : str
+        What to call the database; this tells it from others.
+    path : str or None
+        Its file, if it is one. One that is not there yet is made beside its place.
+    begin : callable
+        Takes the path of the file to write to; None without a path.
+    """
+    with _kept_until_done(at_once=False) as outputs:
+        if key not in outputs.transactions:
+            where = path
+            if path is not None and not Path(path).exists():
+                target = _real(path)
+                tidy(target)
+                file = outputs.unfinished.enter_context(_beside(target))
+                outputs.files.append(Complete(file, target, path))
+                where = file.name
+            begun = outputs.unfinished.enter_context(closing(begin(where)))
+            outputs.transactions[key] = begun
+        yield cast(Begun, outputs.transactions[key])
+
+
 @dataclass(frozen=True)
 class _Outputs:
     """What is written but not yet in its place.
@@ -136,6 +178,8 @@ class _Outputs:
     to_streams : list of callable
         Write to what is no regular file.
     files : list of Complete
+    transactions : dict
+        Databases that are written to.
     told : list of callable
         What is to be said when all is done.
     """
@@ -143,12 +187,23 @@ class _Outputs:
     unfinished: ExitStack
     to_streams: list[Callable[[], object]] = field(default_factory=list)
     files: list[Complete] = field(default_factory=list)
+    transactions: dict[str, Transaction] = field(default_factory=dict)
     told: list[Callable[[], object]] = field(default_factory=list)
 
     def finish(self) -> None:
-        """Put all in its place; files last, as what a stream was given cannot be taken back."""
+        """Put all in its place; files last, as what others were given cannot be taken back."""
         for write_out in self.to_streams:
             write_out()
+        for key, transaction in self.transactions.items():
+            try:
+                transaction.commit()
+            except OSError as error:
+                raise FileError(f"Cannot write {key}: {error}. Run again.") from error
+        for one in self.files if self.transactions else ():
+            try:
+                os.fsync(one.file.fileno())
+            except OSError as error:
+                raise unwritable(one.path, error) from error
         put_together(self.files)
 
 

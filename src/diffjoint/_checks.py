@@ -359,6 +359,11 @@ def check_choice(name: str, value: object, choices: tuple[Any, ...]) -> None:
     _check(name, value, OneOf(choices))
 
 
+def check_count(name: str, value: object) -> None:
+    """Raise unless ``value`` is a whole number, and not negative."""
+    _check(name, value, Whole(0))
+
+
 def check_draws(by: object) -> None:
     """Raise unless draws can be made by ``by``, or it is None: left to the imputer."""
     if by is not None:

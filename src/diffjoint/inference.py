@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from diffjoint._checks import check, check_draws
+from diffjoint._checks import check, check_count, check_draws
 from diffjoint._choices import DrawsName
 from diffjoint._progress import Progress
 from diffjoint.errors import InputError, in_python, option, warn_user
@@ -24,6 +24,7 @@ from diffjoint.fitting.prepare import (
 from diffjoint.fitting.running import running
 from diffjoint.report import Report, summarize
 from diffjoint.report.collect import collect_findings
+from diffjoint.report.head import HEAD_ROWS
 from diffjoint.results.complete import check_output
 from diffjoint.results.explain import (
     REVIEW_BAND,
@@ -148,6 +149,8 @@ class InferenceMixin:
         *,
         title: str = "Imputation report",
         self_check: bool | SelfCheck = False,
+        n_draws: int | None = None,
+        n_rows: int = HEAD_ROWS,
         known_meaningful: Any = None,
         known_lost: Any = None,
     ) -> Report:
@@ -164,6 +167,12 @@ class InferenceMixin:
         self_check : bool or SelfCheck
             True: the page also says what to trust, by :meth:`self_check`, which takes no longer
             than fitting. One that is at hand is shown as it is.
+        n_draws : int, optional
+            How many draws of the filled-in cells to lay over the observed values. They are learnt
+            from some rows of the table of ``fit``, which takes as long as fitting at most. If not
+            given: 5, unless the table is wide or nothing can be drawn.
+        n_rows : int
+            How many rows of the table to show; 0 for none.
         known_meaningful, known_lost : as in ``fit``, of this table
 
         Returns
@@ -181,12 +190,14 @@ class InferenceMixin:
         Report('Imputation report': 0 cells kept as NA, 2 imputed, 0 to review; save it with \
 .save('report.html'))
         """
+        check_count("n_rows", n_rows)
+        check_count("n_draws", 0 if n_draws is None else n_draws)
         coded, options = self._open(Given(X, known_meaningful, known_lost), result), self._options
         inferred = inferred_of(coded, result, self._fitted, options)
         check = self._check(coded, 0) if self_check is True else self_check or None
         findings = collect_findings(
             coded,
-            self._fitted.model,
+            self._fitted,
             inferred,
             options,
             doubts=tuple(
@@ -200,8 +211,9 @@ class InferenceMixin:
             },
             check=check,
             rules=self.rules_,
+            n_draws=n_draws,
         )
-        return Report(summarize(findings, title))
+        return Report(summarize(findings, title, n_rows))
 
     def explain(
         self,

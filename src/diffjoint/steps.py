@@ -129,7 +129,7 @@ def sketch_rows(imputer: SelectiveImputer, result: Imputation) -> tuple[TableSke
     nothing: dict[str, Any] = {}
     findings = collect_findings(
         coded,
-        model,
+        imputer._fitted,
         result._inferred,
         imputer._options,
         doubts=(),

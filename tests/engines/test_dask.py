@@ -51,6 +51,6 @@ def test_workers_that_cannot_be_started_are_told_of(model, monkeypatch):
 
 
 def test_what_is_not_installed_is_named(monkeypatch):
-    monkeypatch.setattr("diffjoint.engines.engine.find_spec", lambda name: None)
+    monkeypatch.setattr("diffjoint._extras.find_spec", lambda name: None)
     with pytest.raises(InputError, match=r"pip install 'diffjoint\[dask\]'"):
         DaskEngine()

@@ -56,6 +56,11 @@ def cases(base: Path) -> dict[str, Case]:
         "transform to Parquet": Case(
             command(*transform, "out.parquet", "-q"), prepare("out.parquet"), ("out.parquet",)
         ),
+        "transform to a new database": Case(
+            command(*transform, "out.db", "--mask-out", "out.db::mask", "-q"),
+            prepare(),
+            ("out.db",),
+        ),
         "transform in place": Case(command(*in_place), prepare(), ("in.csv", *OUT)),
         "inspect": Case(command("inspect", "in.csv", "--json", "-q"), prepare(), OUT),
         "simulate": Case(command(*world), prepare(), ("world",)),

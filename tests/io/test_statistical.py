@@ -1,6 +1,5 @@
 """SPSS, Stata and SAS files: labels and codes come back, and say why cells are empty."""
 
-import builtins
 from importlib import resources
 
 import numpy as np
@@ -240,13 +239,6 @@ def test_names_that_a_file_cannot_have_are_told_and_leave_the_old_file(tmp_path)
 
 
 def test_without_pyreadstat_the_extra_is_named(monkeypatch):
-    usual = builtins.__import__
-
-    def without(name, *args, **kwargs):
-        if name == "pyreadstat":
-            raise ImportError(name)
-        return usual(name, *args, **kwargs)
-
-    monkeypatch.setattr(builtins, "__import__", without)
+    monkeypatch.setattr("diffjoint._extras.find_spec", lambda name: None)
     with pytest.raises(FileError, match=r"pip install 'diffjoint\[stats\]'"):
         read_file("people.sav")

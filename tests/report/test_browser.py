@@ -86,8 +86,9 @@ def test_nothing_sticks_out_of_the_screen(browser, tmp_path, width, scheme):
 
 def test_the_columns_are_readable_on_a_phone(browser, survey, tmp_path):
     """Each column is a block with named counts, and nothing has to be scrolled sideways."""
-    report = Report(summarize(findings_of(*survey), "A survey"))
+    report = Report(summarize(findings_of(*survey, is_checked=True), "A survey"))
     made = Opened(browser, report, tmp_path, viewport={"width": 390, "height": 800})
+    assert made.page.evaluate("document.documentElement.scrollWidth") == 390
     for table in ("#column-table", "#kept-table"):
         width, room = made.page.evaluate(
             f"[document.querySelector('{table}').scrollWidth, "

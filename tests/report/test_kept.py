@@ -108,6 +108,12 @@ def test_a_cause_is_clear_or_a_rule(drivers, found, cause):
     assert say_why_kept(100, 0, drivers, found, ()).cause == cause
 
 
+def test_a_rule_on_a_column_that_is_missing_in_the_same_rows_is_no_cause():
+    assert say_why_kept(100, 0, [driver(0.7)], rule(), ("work",)).cause == "work = no"
+    assert say_why_kept(100, 0, [], rule(), ("work",)).cause == ""
+    assert say_why_kept(100, 0, [], rule(), ("commute",)).cause == 'not (work == "yes")'
+
+
 def test_what_you_said_is_not_applicable_and_needs_no_other_cause():
     table, married, _ = people(300)
     likely = {"spouse_age": ~married * 1.0}

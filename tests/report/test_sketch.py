@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from diffjoint.report.distribution import MOST_BINS, distribution_of
+from diffjoint.report.counted import distribution_of
+from diffjoint.report.distributions import MOST_BINS
 from diffjoint.report.sketch import MOST_CELLS, ValueCounts
 from diffjoint.results.whole_check import CallCounts, count_calls
 from diffjoint.table import Column, Kind

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from diffjoint.report import summarize
-from diffjoint.report.distribution import MOST_LEVELS
+from diffjoint.report.distributions import MOST_LEVELS
 from diffjoint.report.drivers import Splitter
 from diffjoint.report.summarize import GRID, MAP_ROWS, MOST_REVIEWED
 from tests.report.conftest import findings_of, people

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from importlib import import_module
 from math import ceil
 from typing import Any
 
@@ -11,6 +10,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import t as student
 
+from diffjoint._extras import load
 from diffjoint.analysis.estimates import Found, analyse, read_results
 from diffjoint.errors import InputError
 
@@ -125,13 +125,7 @@ class Pooled:
         -------
         Axes
         """
-        try:
-            pyplot = import_module("matplotlib.pyplot")
-        except ImportError as error:
-            raise InputError(
-                "plot draws with matplotlib, which is not installed. Install it: "
-                "pip install 'diffjoint[plots]'."
-            ) from error
+        pyplot = load("matplotlib", "plots", "plot needs", module="matplotlib.pyplot")
         if ax is None:
             ax = pyplot.subplots(figsize=(6, 1 + 0.4 * np.size(self.estimate)))[1]
         low, high = (np.atleast_1d(end) for end in self.interval(level))

@@ -4,6 +4,7 @@ import re
 from typing import Any
 
 from diffjoint._checks import check_choice
+from diffjoint._extras import need_torch
 from diffjoint._numbers import number_of
 from diffjoint.cli.options.learning import Known, Method
 from diffjoint.errors import InputError
@@ -131,10 +132,16 @@ def parse_settings(method: Method) -> dict[str, Any]:
 
 
 def check_method(method: Method) -> None:
-    """Raise, before anything is read, if a preset, detector or setting does not exist."""
+    """Raise, before anything is read, if a preset, detector or setting does not exist.
+
+    So it does for one that needs torch where there is none.
+    """
     check_choice("preset", method.preset, tuple(PRESETS))
     check_choice("detector", method.detector, DETECTOR_NAMES)
     parse_settings(method)
+    if not needs_no_draws(method):
+        asks = "--detector paper, --preset paper, --set sampler=inpaint"
+        need_torch(f"Drawing by the diffusion model ({asks})")
 
 
 def needs_no_draws(method: Method) -> bool:

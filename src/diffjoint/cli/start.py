@@ -1,6 +1,7 @@
 """Start the command line, and end it in a sentence whatever happens, imports included."""
 
 import os
+import re
 import signal
 import sys
 import threading
@@ -13,6 +14,8 @@ from typing import NoReturn
 RUN_FAILED = 1
 WRONG_USE = 2
 INTERRUPTED = "Interrupted; no file was left half written."
+_SECRET = re.compile(r"(://[^/@:\s]*:)[^/@\s]*(@)")
+"""The password in an address of a database."""
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -83,7 +86,8 @@ def _unexpected(error: Exception) -> str:
     import traceback
 
     what = f"{type(error).__name__}: {error}".strip().splitlines()[0][:300]
-    facts = f"{' '.join(sys.argv)}\nPython {sys.version}\n"
+    asked = _SECRET.sub(r"\1***\2", " ".join(sys.argv))
+    facts = f"{asked}\nPython {sys.version}\n"
     details = facts + "".join(traceback.format_exception(error))
     path = _written_down(details)
     where = (

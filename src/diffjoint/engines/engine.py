@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from importlib.util import find_spec
 from typing import Any, Protocol
 
+from diffjoint._extras import need
 from diffjoint.errors import FileError, InputError
 
 Task = Callable[[Any, Any], Any]
@@ -22,11 +22,8 @@ class Engine(Protocol):
 
 def require(extra: str, library: str) -> None:
     """Raise unless the library of an engine is installed."""
-    if find_spec(library) is None:
-        raise InputError(
-            f"This engine needs {library}, which is not installed. Install it by pip install "
-            f"'diffjoint[{extra}]', or use the local engine, which needs nothing."
-        )
+    instead = ", or use the local engine, which needs nothing"
+    need(library, extra, "This engine needs", instead=instead)
 
 
 def gave_up(engine: str, why: str) -> FileError:

@@ -16,6 +16,7 @@ import pyarrow.parquet as pa_parquet
 from diffjoint._numbers import whole_number_of
 from diffjoint.errors import FileError, InputError
 from diffjoint.io.files import check_ending
+from diffjoint.io.places import place_of
 
 PARQUET = (".parquet", ".pq")
 TEXT = (".csv", ".tsv", ".tab")
@@ -142,6 +143,8 @@ def find_dataset(source: str | os.PathLike[str]) -> Dataset:
 
 def is_dataset(source: str) -> bool:
     """Whether a path names a folder or a pattern, and no single file."""
+    if place_of(source) is not None:
+        return False
     return Path(source).is_dir() or bool(_WILDCARDS.search(source) and not Path(source).exists())
 
 

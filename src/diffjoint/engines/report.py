@@ -75,7 +75,8 @@ def report_dataset(
     """
     told = _told(model, out)
     check = _check(told) if self_check is True else self_check
-    summary = told.imputer.report(told.rows, title=title, self_check=check).summary
+    report = told.imputer.report(told.rows, title=title, self_check=check, n_draws=0, n_rows=0)
+    summary = report.summary
     columns = tuple(
         own.summary(like, column)
         for own, like, column in zip(

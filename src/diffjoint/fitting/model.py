@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from diffjoint._bundles import DENOISER, Arrays
 from diffjoint._choices import DrawsName
 from diffjoint._effort import sampling_units
+from diffjoint._extras import need_torch
 from diffjoint._progress import Progress
 from diffjoint._types import Values
 from diffjoint.detectors import Belief, load_detector
@@ -326,6 +327,7 @@ def model_from(
 def check_device(name: str) -> None:
     """Raise unless torch can use a device; what is always there is not asked for."""
     if name not in WITHOUT_TORCH:
+        need_torch(option("device", name))
         from diffjoint.diffusion.engine import choose_device
 
         choose_device(name)

@@ -6,6 +6,7 @@ from typing import Any
 
 from diffjoint._checks import OF_THE_RUN, PARAMETERS, check_all
 from diffjoint._choices import Band, Checkboxes, MMOutput
+from diffjoint._extras import need_torch
 from diffjoint.errors import InputError, option, warn_user
 from diffjoint.settings import (
     Diffusion,
@@ -103,8 +104,18 @@ def choose_settings(options: Options) -> Settings:
     if options.imputer is not None:
         _warn_of_what_is_not_learnt(options)
     else:
+        if not settings.is_amortised:
+            need_torch(_asks_for_draws(options))
         _warn_of_what_is_not_used(options, settings)
     return settings
+
+
+def _asks_for_draws(options: Options) -> str:
+    """Return the option by which values are drawn by the diffusion model."""
+    if options.detector == "paper":
+        return option("detector", "paper")
+    is_set = options.numbers["sampler"] is not None
+    return option("sampler", "inpaint") if is_set else option("preset", options.preset)
 
 
 def _check_wrapping(options: Options) -> None:

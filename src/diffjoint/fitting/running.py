@@ -6,6 +6,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from diffjoint._extras import need_torch
 from diffjoint._progress import NoProgress, Progress, progress_bar
 
 
@@ -33,7 +34,8 @@ def running(n_threads: int | None, *, verbose: bool, draws: bool = False) -> Ite
 
 
 def _torch_threads(n_threads: int | None) -> AbstractContextManager[None]:
-    """Load torch, and let it use so many threads."""
+    """Load torch, and let it use so many threads; raise, with what to install, if it is absent."""
+    need_torch("The diffusion model")
     from diffjoint.diffusion.engine import limited_threads
 
     return limited_threads(n_threads)

@@ -2,7 +2,6 @@
 
 import shlex
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 
 from rich.console import Console, Group, RenderableType
 from rich.table import Table as RichTable
@@ -11,6 +10,7 @@ from rich.text import Text
 from diffjoint.fitting.auto_columns import AUTO
 from diffjoint.inspection.inspect import Inspection
 from diffjoint.io.files import STANDARD_STREAM, TableFile
+from diffjoint.io.places import beside, shown
 from diffjoint.settings import NA_VALUES
 from diffjoint.table import Kind
 
@@ -204,14 +204,13 @@ def next_commands(
     given = options
     for code in _infinite_codes(found, file):
         options = [*options, "--code", code]
-    stem = Path("table.csv" if source == STANDARD_STREAM else source)
-    out = stem.with_name(f"{stem.stem}_completed{stem.suffix}")
-    report = stem.with_name(f"{stem.stem}_report.html")
-    run = ["diffjoint", "impute", source, str(out), *_searched(found), *own, *options]
+    out, report = beside("table.csv" if source == STANDARD_STREAM else source)
+    source = shown(source)
+    run = ["diffjoint", "impute", source, out, *_searched(found), *own, *options]
     commands = []
     if found.n_missing:
         words = "Complete the table, with a report to look at"
-        commands.append((words, [*run, "--report", str(report)]))
+        commands.append((words, [*run, "--report", report]))
     tokens = _spelt(found, file)
     if tokens and file.text is not None:
         look = ["diffjoint", "inspect", source, "--na-values", ",".join([*na_values, *tokens])]

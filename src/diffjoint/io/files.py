@@ -15,7 +15,10 @@ import pyarrow as pa
 
 from diffjoint._atomic import spooled, write_whole, writing_whole
 from diffjoint.errors import FileError, InputError
-from diffjoint.io.formats import BY_ENDING
+from diffjoint.io.compression import COMPRESSED, compressing, opened, split_endings
+from diffjoint.io.decimals import as_decimals, as_numbers
+from diffjoint.io.formats import BY_ENDING, DATABASES
+from diffjoint.io.places import TABLE, place_of, read_place, write_place
 from diffjoint.io.read_back import ReadBackCheck
 from diffjoint.io.statistical import (
     READABLE,
@@ -59,6 +62,8 @@ class TableFile:
         Codes for missing cells that do not say why, by column; they are read as missing.
     kinds : dict
         Columns whose kind the file itself gives.
+    decimals : dict
+        Types of columns of decimal numbers, which are held as others are.
     """
 
     held: Any
@@ -68,6 +73,7 @@ class TableFile:
     reason_codes: Mapping[str, Mapping[Any, str]] = field(default_factory=dict)
     without_reason: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     kinds: Mapping[str, str] = field(default_factory=dict)
+    decimals: Mapping[str, pa.DataType] = field(default_factory=dict)
     _opened: tuple[Any, Table] | None = field(default=None, init=False, repr=False, compare=False)
 
     @property
@@ -113,6 +119,8 @@ def read_file(
 ) -> TableFile:
     """Read a table; its format is told by the file's ending, CSV on standard input ("-").
 
+    ``survey.duckdb::people`` is a table in a database, as is one after an SQLAlchemy address.
+
     Parameters
     ----------
     schema : Schema, optional
@@ -127,11 +135,15 @@ def read_file(
         if sys.stdin is None:
             raise FileError("Cannot read standard input: it is closed. Name a file instead of -.")
         return TableFile(None, read_text("standard input", sys.stdin.buffer.read(), ",", *how))
+    place = place_of(path)
+    if place is not None:
+        table, decimals = as_numbers(read_place(place))
+        return TableFile(table, decimals=decimals)
     ending = check_ending(path)
     try:
         if ending in _DELIMITERS:
             file = Path(path)
-            content = file if file.is_file() or not file.exists() else file.read_bytes()
+            content = file if file.is_file() or not file.exists() else _all_of(file)
             return TableFile(None, read_text(path, content, _DELIMITERS[ending], *how))
         if ending in READABLE:
             return _read_statistical(path, codes, guess=schema is None)
@@ -161,7 +173,7 @@ def write_file(path: str, table: Any, source: TableFile | None = None) -> None:
     if is_text(path):
         _write_text(path, table, source)
         return
-    ending = check_ending(path, to_write=True)
+    place, ending = place_of(path), check_ending(path, to_write=True)
     if ending in WRITABLE:
         frame = _as_frame(table) if isinstance(table, pa.Table) else table
         notes = source.notes if source is not None else None
@@ -169,6 +181,11 @@ def write_file(path: str, table: Any, source: TableFile | None = None) -> None:
         write_whole(path, lambda file: file.write(content))
         return
     arrow = table if isinstance(table, pa.Table) else pa.Table.from_pandas(table)
+    arrow = arrow if source is None else as_decimals(arrow, source.decimals)
+    if place is not None:
+        index = _index_columns(arrow)
+        write_place(place, arrow.drop_columns([*index]))
+        return
     write_whole(path, lambda file: BY_ENDING[ending].write(arrow, file))
 
 
@@ -272,16 +289,27 @@ def text_writer(path: str, source: TableFile | None = None) -> Iterator[TextWrit
         if path == STANDARD_STREAM:
             file = stack.enter_context(spooled(_write_out))
         else:
-            file = stack.enter_context(writing_whole(path))
+            whole = stack.enter_context(writing_whole(path))
+            file = stack.enter_context(compressing(whole, path))
         writer = TextWriter(file, _DELIMITERS[ending], text, rows)
         yield writer
         writer.finish()
 
 
 def check_ending(path: str, *, to_write: bool = False) -> str:
-    """Return the file's ending, if it is one that can be read, or written."""
-    ending = Path(path).suffix.lower()
-    endings = [*_DELIMITERS, *BY_ENDING, *(WRITABLE if to_write else READABLE)]
+    """Return the file's ending, if it is one that can be read, or written; that of text if packed.
+
+    ``survey.csv.gz`` has the ending ``.csv``; a table in a database has ``::``.
+    """
+    if place_of(path) is not None:
+        return TABLE
+    ending, compression = split_endings(path)
+    endings = [*_DELIMITERS, *BY_ENDING, *(WRITABLE if to_write else READABLE), *DATABASES]
+    if compression and ending not in _DELIMITERS:
+        raise InputError(
+            f"What ends in {compression} must be text: {', '.join(_DELIMITERS)} before it; got "
+            f"{path!r}. Unpack the file, or write it unpacked."
+        )
     if to_write and ending in READABLE and ending not in WRITABLE:
         raise InputError(
             f"{ending[1:]} files can be read, but not written; got {path!r}. Write one that ends "
@@ -294,9 +322,16 @@ def check_ending(path: str, *, to_write: bool = False) -> str:
         if ending in _SPREADSHEETS:
             advice = "Save the sheet as CSV (UTF-8), with one line of column names, and pass that."
         raise InputError(
-            f"The name of a table file must end in {', '.join(endings)}; got {path!r}. {advice}"
+            f"The name of a table file must end in {', '.join(endings)}, or be text with "
+            f"{' or '.join(COMPRESSED)} after its ending; got {path!r}. {advice}"
         )
     return ending
+
+
+def _all_of(file: Path) -> bytes:
+    """Return the text of what can be read once, such as a pipe."""
+    with opened(file) as stream:
+        return stream.read()
 
 
 def _read_statistical(path: str, codes: Mapping[Any, Any], *, guess: bool) -> TableFile:

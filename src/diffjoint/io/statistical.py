@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from diffjoint._extras import load
 from diffjoint.errors import FileError
 from diffjoint.knowledge.reason_codes import codes_by_column, matches
 from diffjoint.table import FEWEST_OBSERVED, open_table
@@ -163,15 +164,7 @@ def statistical_bytes(table: pd.DataFrame, ending: str, notes: Notes | None) -> 
 
 def require_pyreadstat(what: str) -> ModuleType:
     """Return the library for statistical files, or say how to get it."""
-    try:
-        import pyreadstat  # noqa: PLC0415 - an extra
-    except ImportError as error:
-        raise FileError(
-            f"{what}: SPSS, Stata and SAS files need pyreadstat, which is not installed. Install "
-            "it: pip install 'diffjoint[stats]'."
-        ) from error
-    library: ModuleType = pyreadstat
-    return library
+    return load("pyreadstat", "stats", f"{what}: SPSS, Stata and SAS files need", error=FileError)
 
 
 BOTH = ("file_label", "column_labels", "variable_value_labels")

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 
 from diffjoint.errors import FileError
+from diffjoint.io.compression import opened
 
 _HEAD_BYTES = 1 << 16
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -198,7 +199,7 @@ def _newline(head: bytes) -> str:
 
 
 def _opened(content: Path | bytes) -> BinaryIO:
-    return io.BytesIO(content) if isinstance(content, bytes) else content.open("rb")
+    return io.BytesIO(content) if isinstance(content, bytes) else opened(content)
 
 
 def _stamp(content: Path | bytes) -> tuple[int, ...]:

@@ -6,9 +6,9 @@ import numpy as np
 from markupsafe import Markup
 
 from diffjoint.report.check import MissingLine
-from diffjoint.report.distribution import Distribution
+from diffjoint.report.distributions import Distribution
 from diffjoint.report.summarize import Summary
-from diffjoint.report.svg import circle, line, rect, slanted, svg, svg_of_own_size, text
+from diffjoint.report.svg import brief, circle, line, rect, slanted, svg, svg_of_own_size, text
 from diffjoint.report.words import shorten
 
 WIDTH, HEIGHT, FOOT = 320, 116, 20
@@ -41,7 +41,7 @@ def likely_chart(likely: Sequence[int], threshold: float, name: str, word: str) 
     for k, count in enumerate(bars.tolist()):
         height = max(2.0, count / most * (HEIGHT - 8)) if count else 0.0
         low, high = k / N_BARS, (k + 1) / N_BARS
-        title = f"{word} {low:.2f} to {high:.2f}: {count:,} cells"
+        title = f"{word} {low:.2f} to {high:.2f}: {count:,} cells" if count else ""
         kind = "kept" if low >= threshold else "imputed" if high <= threshold else "mixed"
         parts.append(rect(kind, k * step + 1, HEIGHT - height, step - 2, height, title))
     parts.append(line("base", 0, HEIGHT, WIDTH, HEIGHT))
@@ -67,7 +67,8 @@ def _shares(counts: Sequence[int]) -> list[float]:
 
 def _bins(found: Distribution, name: str) -> Markup:
     seen, filled = _shares(found.observed), _shares(found.imputed)
-    most = max([*seen, *filled, 1e-12])
+    drawn = [] if found.densities else [_shares(counts) for counts in found.drawn]
+    most = max([*seen, *filled, *(share for draw in drawn for share in draw), 1e-12])
     step = WIDTH / len(seen)
     parts, path = [], [f"M0 {HEIGHT}"]
     for k, (before, after) in enumerate(zip(seen, filled, strict=True)):
@@ -82,16 +83,23 @@ def _bins(found: Distribution, name: str) -> Markup:
     if sum(found.imputed):
         outline = " ".join([*path, f"L{WIDTH} {HEIGHT}"])
         parts.append(Markup('<path class="imputed-line" d="{}"/>').format(outline))
+    parts += [
+        circle("drawn", (k + 0.5) * step, HEIGHT - share / most * (HEIGHT - 8), 2.8)
+        for draw in drawn
+        for k, share in enumerate(draw)
+    ]
     parts.append(line("base", 0, HEIGHT, WIDTH, HEIGHT))
     parts.append(text(0, HEIGHT + 15, found.labels[0]))
     parts.append(text(WIDTH, HEIGHT + 15, found.labels[-1], "end"))
-    label = f"Observed and imputed values of {shorten(name)}"
+    too = "" if found.densities else _draws_too(found)
+    label = f"Observed and imputed values of {shorten(name)}{too}"
     return svg(WIDTH, HEIGHT + FOOT, label, parts, "bins")
 
 
 def _levels(found: Distribution, name: str) -> Markup:
     seen, filled = _shares(found.observed), _shares(found.imputed)
-    most = max([*seen, *filled, 1e-12])
+    drawn = [_shares(counts) for counts in found.drawn]
+    most = max([*seen, *filled, *(share for draw in drawn for share in draw), 1e-12])
     names = [shorten(label, LONGEST_LABEL) for label in found.labels]
     start = max(len(name) for name in names) * CHARACTER + 10
     room = WIDTH - start - 34
@@ -104,8 +112,13 @@ def _levels(found: Distribution, name: str) -> Markup:
             length = share / most * room
             parts.append(rect(kind, start, y, max(length, 1.0 if share else 0.0), 9))
             words = "" if share == 0 else "<1%" if share < 0.005 else f"{share:.0%}"
-            parts.append(text(start + length + 5, y + 8.5, words, "start", "share"))
-    label = f"Levels of {shorten(name)}, observed and imputed"
+            after_it = [draw[k] for draw in drawn] if kind == "imputed" else []
+            end = start + max([length, *(share / most * room for share in after_it)])
+            parts.append(text(end + 5, y + 8.5, words, "start", "share"))
+            parts += [
+                circle("drawn", start + share / most * room, y + 4.5, 2.8) for share in after_it
+            ]
+    label = f"Levels of {shorten(name)}, observed and imputed{_draws_too(found)}"
     return svg(WIDTH, len(seen) * BAR_LINE, label, parts, "levels")
 
 
@@ -124,6 +137,33 @@ def hundred_squares(share: float, label: str) -> Markup:
     ]
     height = 100 // SQUARES_WIDE * SQUARE_STEP - 2
     return svg_of_own_size(SQUARES_WIDE * SQUARE_STEP - 2, height, label, parts, "squares-100")
+
+
+def density_chart(found: Distribution, name: str) -> Markup:
+    """Draw the density of the observed numbers, with a line for each draw of the imputed cells."""
+    most = max(max(curve) for curve in found.densities) or 1.0
+    step = WIDTH / len(found.densities[0])
+    paths = [
+        " ".join(
+            f"{(k + 0.5) * step:.0f},{brief(HEIGHT - level / most * (HEIGHT - 8))}"
+            for k, level in enumerate(curve)
+        )
+        for curve in found.densities
+    ]
+    area = f"0,{HEIGHT} {paths[0]} {WIDTH},{HEIGHT}"
+    parts = [Markup('<polygon class="observed" points="{}"/>').format(area)]
+    parts += [Markup('<polyline class="draw" points="{}"/>').format(path) for path in paths[1:]]
+    parts.append(line("base", 0, HEIGHT, WIDTH, HEIGHT))
+    parts.append(text(0, HEIGHT + 15, found.labels[0]))
+    parts.append(text(WIDTH, HEIGHT + 15, found.labels[-1], "end"))
+    label = f"Density of the observed values of {shorten(name)}{_draws_too(found)}"
+    return svg(WIDTH, HEIGHT + FOOT, label, parts, "density")
+
+
+def _draws_too(found: Distribution) -> str:
+    """Say how many draws are shown."""
+    n = len(found.drawn)
+    return f", with {n} draws" if n > 1 else ", with all draws together" if n else ""
 
 
 def error_bar(left: float, is_better: bool) -> Markup:

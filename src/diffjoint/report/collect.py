@@ -3,10 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from diffjoint._types import Mask
 from diffjoint.diffusion.aggregate import Aggregated
-from diffjoint.fitting.model import Model
+from diffjoint.fitting.fitted import Fitted
 from diffjoint.fitting.options import Options
 from diffjoint.fitting.prepare import CodedTable
+from diffjoint.fitting.running import running
+from diffjoint.report.drawn import Drawn, draw_filled_cells
 from diffjoint.report.findings import Findings
 from diffjoint.results.explain import check_band, in_band
 from diffjoint.results.explainer import explainer_of
@@ -16,7 +19,7 @@ from diffjoint.skip_rules.find import FoundRule
 
 def collect_findings(
     coded: CodedTable,
-    model: Model,
+    fitted: Fitted,
     inferred: Aggregated,
     options: Options,
     *,
@@ -25,6 +28,7 @@ def collect_findings(
     settings: Mapping[str, Any],
     check: SelfCheck | None,
     rules: Sequence[FoundRule] = (),
+    n_draws: int | None = 0,
 ) -> Findings:
     """Collect what a report is made from.
 
@@ -36,8 +40,10 @@ def collect_findings(
         None: there was none.
     rules : sequence of FoundRule
         Rules that the table of ``fit`` follows.
+    n_draws : int or None
+        How often to draw the filled-in cells; None: as usual, if that is little work.
     """
-    known = coded.known
+    known, model = coded.known, fitted.model
     state = known.settle(inferred.state)
     candidates = coded.observe(model.space, model.seed).candidates
     band = check_band(options.review_band)
@@ -59,4 +65,13 @@ def collect_findings(
         settings,
         None if check is None else check.to_dict(),
         rules,
+        _draw(coded, state.meaningful, fitted, options, n_draws),
     )
+
+
+def _draw(
+    coded: CodedTable, called: Mask, fitted: Fitted, options: Options, n_draws: int | None
+) -> Drawn | None:
+    """Draw the filled-in cells, with the threads and the progress that were asked for."""
+    with running(options.n_threads, verbose=options.verbose) as progress:
+        return draw_filled_cells(coded, called, fitted, n_draws, options.memory_bytes, progress)

@@ -19,7 +19,7 @@ FEWEST_ROWS = 5
 """Smallest number of rows in which a level must occur to be named."""
 MOST_DRIVERS = 3
 """Largest number of splits to name."""
-WEAKEST, WEAKEST_BESIDE = 0.15, 0.3
+WEAKEST, WEAKEST_BESIDE = 0.15, 0.5
 """Smallest correlation of a split: absolute, and as a share of that of the strongest split."""
 MOST_LEVELS = 3
 """Largest number of levels to name in a condition."""

@@ -6,6 +6,7 @@ from typing import Any
 
 from diffjoint._choices import Band
 from diffjoint._types import Mask, Values
+from diffjoint.report.drawn import Drawn
 from diffjoint.results.explain import CellExplainer
 from diffjoint.skip_rules.find import FoundRule
 from diffjoint.table import Schema, Table
@@ -46,6 +47,8 @@ class Findings:
         Self-check as plain data, if there was one.
     rules : sequence of FoundRule
         Rules that the table of ``fit`` follows.
+    drawn : Drawn or None
+        Draws of filled-in cells, if there were any.
     """
 
     table: Table
@@ -65,3 +68,4 @@ class Findings:
     settings: Mapping[str, Any]
     check: Mapping[str, Any] | None = None
     rules: Sequence[FoundRule] = ()
+    drawn: Drawn | None = None

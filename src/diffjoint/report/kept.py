@@ -54,7 +54,8 @@ def say_why_kept(
     """Say why cells are kept, and what of the table goes with it.
 
     The cause is the strongest condition on another column, if it tells the kept cells clearly from
-    all others, or a rule that the table follows.
+    all others, or a rule that the table follows. A rule that asks columns which are missing in the
+    same rows is none.
 
     Examples
     --------
@@ -68,7 +69,7 @@ def say_why_kept(
     n_found, cause, detail = n_kept - n_told, "", ""
     clear = [one for one in drivers if one.is_observed and one.kept_share >= MOSTLY]
     first = clear[0] if clear and clear[0].strength >= CLEAR else None
-    has_rule = rule is not None and rule.is_whole
+    has_rule = rule is not None and rule.is_whole and not {*rule.gates} & {*beside}
     if first and n_found and (not has_rule or first.strength >= AS_CLEAR):
         cause = first.condition
         inside, outside, covered = map(

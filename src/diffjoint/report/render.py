@@ -15,6 +15,7 @@ from markupsafe import Markup
 from diffjoint._atomic import write_whole
 from diffjoint.report.charts import (
     calibration_chart,
+    density_chart,
     distribution_chart,
     error_bar,
     history_chart,
@@ -107,6 +108,7 @@ def render(summary: Summary) -> str:
         data=_page_data(summary),
         likely_chart=likely_chart,
         distribution_chart=distribution_chart,
+        density_chart=density_chart,
         history_chart=history_chart,
         hundred_squares=hundred_squares,
         error_bar=error_bar,

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diffjoint._types import Mask, Values
-from diffjoint.report.distribution import Distribution, distribution_of
+from diffjoint.report.counted import distribution_of
+from diffjoint.report.distributions import Distribution
 from diffjoint.report.findings import Findings
 from diffjoint.report.kept import KeptCells
 from diffjoint.report.summarize import ColumnSummary, count_likely

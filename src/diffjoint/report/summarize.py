@@ -10,12 +10,19 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from diffjoint._types import Mask, Values
+from diffjoint._extras import is_there
+from diffjoint._types import Values
 from diffjoint.errors import in_python
 from diffjoint.report.check import CheckSummary, summarize_check
-from diffjoint.report.distribution import Distribution, distribution_of
+from diffjoint.report.distributions import (
+    Distribution,
+    Statistics,
+    find_distribution,
+    find_statistics,
+)
 from diffjoint.report.drivers import Driver, Splitter
 from diffjoint.report.findings import Findings
+from diffjoint.report.head import HEAD_ROWS, Head, take_head
 from diffjoint.report.kept import KeptCells, say_why_kept
 from diffjoint.report.patterns import Patterns, find_patterns
 from diffjoint.report.states import IMPUTED, KEPT, OBSERVED, States, cell_states
@@ -59,6 +66,9 @@ class ColumnSummary:
         Conditions under which cells of the column are often kept as NA.
     kept : KeptCells or None
         Why cells are kept as NA; None if none are.
+    observed, imputed, drawn : Statistics or None
+        Statistics of the observed cells, of the imputed ones, and of these in all draws together;
+        None if there are none.
     """
 
     name: str
@@ -75,6 +85,9 @@ class ColumnSummary:
     distribution: Distribution | None = None
     drivers: tuple[Driver, ...] = ()
     kept: KeptCells | None = None
+    observed: Statistics | None = None
+    imputed: Statistics | None = None
+    drawn: Statistics | None = None
 
 
 @dataclass(frozen=True)
@@ -128,6 +141,8 @@ class Summary:
         In the order of the table.
     map_rows : tuple of str
         Some rows of the table, one digit per cell: 0 observed, 1 imputed, 2 kept, 3 left.
+    head : Head
+        Some rows of the completed table.
     patterns : Patterns
         Which cells of rows are missing, and in how many rows.
     together : Together
@@ -144,6 +159,8 @@ class Summary:
     n_sampled : int or None
         Rows of a dataset that drivers, patterns and map were made from; None if it was all of
         them.
+    n_draws, n_learnt : int
+        Number of draws, and of rows that they were learnt from; 0 without draws.
     """
 
     title: str
@@ -159,6 +176,7 @@ class Summary:
     band: tuple[float, float] | None
     columns: tuple[ColumnSummary, ...]
     map_rows: tuple[str, ...]
+    head: Head
     patterns: Patterns
     together: Together
     review: tuple[ReviewCell, ...]
@@ -169,6 +187,8 @@ class Summary:
     check: CheckSummary | None = None
     rules: tuple[FoundRule, ...] = ()
     n_sampled: int | None = None
+    n_draws: int = 0
+    n_learnt: int = 0
 
     @property
     def n_cells(self) -> int:
@@ -206,8 +226,8 @@ class Summary:
         return asdict(self)
 
 
-def summarize(findings: Findings, title: str) -> Summary:
-    """Count, bin and order everything that the report shows."""
+def summarize(findings: Findings, title: str, n_rows: int = HEAD_ROWS) -> Summary:
+    """Count, bin and order everything that the report shows, with some rows of the table."""
     table, schema = findings.table, findings.schema
     states, names = cell_states(findings), [column.name for column in schema.columns]
     together = find_together(states != OBSERVED, names)
@@ -237,6 +257,7 @@ def summarize(findings: Findings, title: str) -> Summary:
         band=findings.band,
         columns=columns,
         map_rows=_map(states),
+        head=take_head(findings, states, n_rows),
         patterns=find_patterns(states, names),
         together=together,
         review=_review(findings),
@@ -246,6 +267,8 @@ def summarize(findings: Findings, title: str) -> Summary:
         versions=_versions(),
         check=_check(findings, columns),
         rules=tuple(findings.rules),
+        n_draws=0 if findings.drawn is None else len(findings.drawn.values),
+        n_learnt=0 if findings.drawn is None else findings.drawn.n_learnt,
     )
 
 
@@ -278,7 +301,8 @@ def _column(findings: Findings, j: int, splitter: Splitter, together: Together) 
     likely: tuple[int, ...] = ()
     if j in findings.searched:
         likely = tuple(count_likely(findings.probability[judged, j]).tolist())
-    filled = is_missing & ~called
+    values, drawn = findings.values[:, j], _drawn(findings, j)
+    seen, imputed = values[~is_missing & ~np.isnan(values)], values[is_missing & ~called]
     return ColumnSummary(
         column.name,
         str(column.kind),
@@ -291,7 +315,7 @@ def _column(findings: Findings, j: int, splitter: Splitter, together: Together) 
         int(findings.review[:, j].sum()),
         n_settled,
         likely,
-        _distribution(findings.values[:, j], ~is_missing, filled, column) if n_missing else None,
+        find_distribution(column, seen, imputed, drawn) if n_missing else None,
         drivers,
         say_why_kept(
             n_kept,
@@ -303,19 +327,19 @@ def _column(findings: Findings, j: int, splitter: Splitter, together: Together) 
         )
         if n_kept
         else None,
+        find_statistics(column, seen),
+        find_statistics(column, imputed),
+        find_statistics(column, np.concatenate(drawn) if drawn else imputed[:0]),
     )
 
 
-def _distribution(
-    values: Values, observed: Mask, imputed: Mask, column: Column
-) -> Distribution | None:
-    seen, filled = values[observed & ~np.isnan(values)], values[imputed]
-    points, places = np.unique(np.concatenate([seen, filled]), return_inverse=True)
-    counts = [
-        np.bincount(own, minlength=len(points))
-        for own in (places[: len(seen)], places[len(seen) :])
-    ]
-    return distribution_of(points, counts[0], counts[1], column)
+def _drawn(findings: Findings, j: int) -> list[Values]:
+    """Return the values of the filled-in cells of a column in each draw."""
+    if findings.drawn is None:
+        return []
+    rows = findings.drawn.rows
+    is_filled = findings.is_missing[rows, j] & ~findings.called[rows, j]
+    return [values[is_filled, j] for values in findings.drawn.values] if is_filled.any() else []
 
 
 def _map(states: States) -> tuple[str, ...]:
@@ -384,4 +408,6 @@ def _index(findings: Findings, rows: Sequence[int]) -> list[str]:
 
 
 def _versions() -> dict[str, str]:
-    return {"Python": platform.python_version(), **{name: version(name) for name in PACKAGES}}
+    """Return what the table was completed with; torch is not always there."""
+    there = [name for name in PACKAGES if name != "torch" or is_there(name)]
+    return {"Python": platform.python_version(), **{name: version(name) for name in there}}

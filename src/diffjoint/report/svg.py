@@ -38,16 +38,28 @@ def svg_of_own_size(
 
 def rect(kind: str, x: float, y: float, width: float, height: float, title: str = "") -> Markup:
     """Return a rectangle, with a tooltip if there is a title."""
-    return Markup(
-        '<rect class="{}" x="{:.2f}" y="{:.2f}" width="{:.2f}" height="{:.2f}">{}</rect>'
-    ).format(kind, x, y, max(0.0, width), max(0.0, height), tooltip(title))
+    sides = map(brief, (x, y, max(0.0, width), max(0.0, height)))
+    return Markup('<rect class="{}" x="{}" y="{}" width="{}" height="{}">{}</rect>').format(
+        kind, *sides, tooltip(title)
+    )
 
 
 def circle(kind: str, x: float, y: float, radius: float, title: str = "") -> Markup:
     """Return a circle, with a tooltip if there is a title."""
-    return Markup('<circle class="{}" cx="{:.1f}" cy="{:.1f}" r="{:.1f}">{}</circle>').format(
-        kind, x, y, radius, tooltip(title)
+    return Markup('<circle class="{}" cx="{}" cy="{}" r="{}">{}</circle>').format(
+        kind, *map(brief, (x, y, radius)), tooltip(title)
     )
+
+
+def brief(number: float) -> str:
+    """Write a coordinate: a tenth is enough, and pages have many.
+
+    Examples
+    --------
+    >>> brief(14.0), brief(0.25)
+    ('14', '0.2')
+    """
+    return f"{number:.1f}".removesuffix(".0")
 
 
 def tooltip(title: str) -> Markup:
@@ -73,6 +85,6 @@ def slanted(x: float, y: float, words: str, kind: str = "name", title: str = "")
 
 def line(kind: str, x1: float, y1: float, x2: float, y2: float) -> Markup:
     """Return a straight line."""
-    return Markup('<line class="{}" x1="{:.2f}" y1="{:.2f}" x2="{:.2f}" y2="{:.2f}"/>').format(
-        kind, x1, y1, x2, y2
+    return Markup('<line class="{}" x1="{}" y1="{}" x2="{}" y2="{}"/>').format(
+        kind, *map(brief, (x1, y1, x2, y2))
     )

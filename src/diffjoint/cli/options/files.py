@@ -13,16 +13,17 @@ In = Annotated[
     str,
     typer.Argument(
         metavar="IN",
-        help="The table: a CSV, TSV, Parquet, Feather, Arrow, SPSS, Stata or SAS file; - for CSV "
-        "on standard input.",
+        help="The table: a CSV, TSV, Parquet, Feather, Arrow, SPSS, Stata or SAS file; one in a "
+        "database, such as survey.duckdb::people or postgresql://me@host/db::people; - for CSV on "
+        "standard input.",
     ),
 ]
 Out = Annotated[
     str,
     typer.Argument(
         metavar="OUT",
-        help="Where to write the completed table, in the format that its ending names; - for CSV "
-        "on standard output.",
+        help="Where to write the completed table: a file, in the format that its ending names, or "
+        "a table in a database; - for CSV on standard output.",
     ),
 ]
 ModelPath = Annotated[
@@ -98,7 +99,7 @@ ForceOption = Annotated[
     typer.Option(
         "--force",
         metavar="",
-        help="Let an output take the place of the table that is read.",
+        help="Let an output take the place of the table that is read, or of one in a database.",
         rich_help_panel=OUTPUT,
     ),
 ]

@@ -8,6 +8,7 @@ from diffjoint._atomic import check_writable
 from diffjoint.cli.options.files import Outputs
 from diffjoint.errors import InputError
 from diffjoint.io.files import STANDARD_STREAM, check_ending, check_standard_output
+from diffjoint.io.places import check_place, is_same_place, place_of, shown
 
 Named = Mapping[str, str | Path | None]
 """Paths by the argument or option that names them; None where it is not given."""
@@ -44,6 +45,10 @@ def check_outputs(
     if not outputs.force:
         _check_spared(named, _files(inputs), "--force")
     for option, path in named.items():
+        place = place_of(path) if option in tables else None
+        if place is not None:
+            check_place(place, force=outputs.force)
+            continue
         if option in tables:
             check_ending(str(path), to_write=True)
         check_writable(path)
@@ -70,9 +75,10 @@ def _check_distinct(named: Mapping[str, str | Path]) -> None:
     for i, one in enumerate(options):
         for other in options[:i]:
             if _is_same(named[one], named[other]):
+                place = shown(str(named[one]))
                 raise InputError(
-                    f"Two outputs are to be written to {named[one]}: {other} and {one}. Name a "
-                    "file for each."
+                    f"Two outputs are to be written to {place}: {other} and {one}. Name a file for "
+                    "each."
                 )
 
 
@@ -83,9 +89,10 @@ def _check_spared(
         for read, source in inputs.items():
             if _is_same(path, source):
                 advice = f", or pass {unless} to have it replaced" if unless else ""
+                what = "file" if place_of(path) is None else "table"
                 raise InputError(
-                    f"{option} would be written over {read}: {path} is the file that is read. "
-                    f"Name another file{advice}."
+                    f"{option} would be written over {read}: {shown(str(path))} is the {what} that "
+                    f"is read. Name another {what}{advice}."
                 )
 
 
@@ -93,6 +100,8 @@ def _is_same(one: str | Path, other: str | Path) -> bool:
     """Whether two paths lead to one file: by another name, a link or a hard link."""
     if STANDARD_STREAM in (one, other):
         return one == other
+    if place_of(one) is not None or place_of(other) is not None:
+        return is_same_place(str(one), str(other))
     try:
         if Path(one).samefile(other):
             return True

@@ -14,6 +14,7 @@ from diffjoint.cli.options.running import Running
 from diffjoint.errors import FileError
 from diffjoint.io.decisions import read_decisions
 from diffjoint.io.files import TableFile, is_text, read_file
+from diffjoint.io.places import place_of
 from diffjoint.settings import NA_VALUES, parse_bytes
 from diffjoint.table import Schema
 from diffjoint.trees import MANY_ROWS, MOST_AT_ONCE
@@ -32,7 +33,8 @@ def read(
 
     If a run that wrote it was killed half-way, it is put back as it was first.
     """
-    tidy(source)
+    place = place_of(source)
+    tidy(source if place is None else place.where)
     return read_file(source, tokens_of(reading), reading.encoding, schema, reason_codes)
 
 

@@ -24,6 +24,7 @@ from diffjoint.errors import InputError
 from diffjoint.inspection.rules import check_rules, find_rules
 from diffjoint.io.files import TableFile, write_file
 from diffjoint.io.formulas import guarded
+from diffjoint.io.places import check_place, place_of
 from diffjoint.io.rule_files import write_rules, write_text
 from diffjoint.skip_rules.find import FoundRule
 from diffjoint.skip_rules.picture import as_mermaid, as_svg
@@ -74,6 +75,9 @@ def check_table(
             "those that a table follows.",
             parameter="rules",
         )
+    place = None if out is None else place_of(out)
+    if place is not None:
+        check_place(place, force=False)
     file = read(source, reading, reason_codes=parse_codes(known.codes))
     broken = check_rules(file.table, rules, **_about(file, known))
     listed = pd.DataFrame(

@@ -10,6 +10,7 @@ from diffjoint.fitting.auto_columns import AUTO, found_in_words
 from diffjoint.fitting.prepare import Understood
 from diffjoint.imputer import SelectiveImputer
 from diffjoint.io.files import TableFile
+from diffjoint.io.places import shown
 from diffjoint.knowledge.reason_codes import columns_searched_by_codes
 
 COUNTED = ("n_observed", "n_kept", "n_imputed", "n_left", "n_review", "n_unticked")
@@ -55,10 +56,10 @@ def say_counts(counts: Mapping[str, int], out: str, review: str | None, quiet: b
     n_unticked, n_left, n_review = (counts[name] for name in ("n_unticked", "n_left", "n_review"))
     boxes = f" ({n_unticked:,} of these not ticked)" if n_unticked else ""
     left = f", {n_left:,} left in columns carried along" if n_left else ""
-    where = "--review FILE lists them" if review is None else f"see {review}"
+    where = "--review FILE lists them" if review is None else f"see {shown(review)}"
     doubtful = f" {n_review:,} of these are doubtful: {where}." if n_review else ""
     say(
         f"{counts['n_observed']:,} cells observed, {counts['n_kept']:,} kept as NA{boxes}, "
-        f"{counts['n_imputed']:,} imputed{left}.{doubtful} Wrote {out}.",
+        f"{counts['n_imputed']:,} imputed{left}.{doubtful} Wrote {shown(out)}.",
         quiet,
     )

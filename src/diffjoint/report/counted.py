@@ -1,45 +1,14 @@
-"""Distributions of observed and imputed values: from cells, or from how often values occur."""
-
-from dataclasses import dataclass
+"""Distributions of a column from how often values occur."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 from diffjoint._types import Values
+from diffjoint.report.distributions import MOST_BINS, MOST_LEVELS, OUTER, Distribution
 from diffjoint.report.words import coded_text, shorten
 from diffjoint.table import Column, Kind
 
-MOST_LEVELS = 8
-"""Largest number of levels to show of a column; the others are shown together."""
-MOST_BINS = 24
-"""Largest number of bins of a distribution."""
-OUTER = 0.005
-"""Share of the observed numbers to leave out at each end of a distribution."""
-
 Counts = NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class Distribution:
-    """Distribution of the observed and the imputed values of a column.
-
-    Attributes
-    ----------
-    labels : tuple of str
-        Levels, or the edges of the bins (one more than there are counts).
-    observed, imputed : tuple of int
-        Number of cells in each level or bin.
-    is_binned : bool
-        True for numbers and dates, False for levels.
-    n_others : int
-        Number of levels that the last label stands for; 0 if it is a level itself.
-    """
-
-    labels: tuple[str, ...]
-    observed: tuple[int, ...]
-    imputed: tuple[int, ...]
-    is_binned: bool
-    n_others: int = 0
 
 
 def distribution_of(
