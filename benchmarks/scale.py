@@ -1,7 +1,7 @@
-"""Folders of files on each engine: time, memory, the same bytes; and runs that are killed.
+"""Folders of files on each engine: time, memory, and the same bytes.
 
-    python -m benchmarks.scale --rows 100000 --rows 1000000    # time and memory on each engine
-    python -m benchmarks.scale --kills 50                      # kills at random moments
+    python -m benchmarks.scale --rows 100000 --rows 1000000
+    python -m benchmarks.scale --rows 10000000 --engine local
 
 Tables are the stand-in for emergency stays, 30 columns, as Parquet. Every run is the command line's
 ``transform`` with two workers, in a process of its own. ``read and write`` reads the same pieces,
@@ -12,35 +12,40 @@ work on the machine makes seconds longer, hence the processor's time beside them
 import argparse
 import hashlib
 import os
-import random
 import resource
-import signal
 import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pa_parquet
 
-from benchmarks.pages import ROOT
+from benchmarks import pages
 from diffjoint import SelectiveImputer, load
 from diffjoint.engines import find_dataset, verify
 from diffjoint.simulate import mimic_like
 
 RESULTS = Path(__file__).parent / "results" / "scale.csv"
-KILLS = RESULTS.with_stem("scale-kills")
+SCALE_PAGE = pages.DOCS / "scale.md"
+FOLDER = pages.ROOT / "build" / "scale"
+"""Where tables are written to, and left."""
 FITTED_ROWS = 20_000
 FILE_ROWS, GROUP_ROWS = 250_000, 50_000
-SMALL_ROWS, SMALL_PIECES = 4_000, 100
-"""Rows, and rows of a piece, of runs that are killed."""
+COLUMNS = 30
+BILLION = 10**9
+PRICE = 0.04
+"""Dollars for an hour of a processor: no measurement, for readers to replace."""
 IN_MEMORY = 100_000
 """Rows up to which the result is compared with that in memory."""
 ENGINES = ("local", "dask", "spark")
 WORKERS = 2
 MIB = 2**20
+EVERY = 0.2
+"""Seconds between two looks at what a run uses."""
 
 
 def make_table(folder: Path, n_rows: int) -> Path:
@@ -84,20 +89,70 @@ def command(model: Path, source: Path, out: Path, engine: str, *more: str) -> li
     return [sys.executable, "-m", "diffjoint", *transform]
 
 
-def timed(words: Sequence[str], folder: Path) -> dict[str, float]:
-    """Run a command; return its seconds, those of the processor, and its largest process."""
-    watch = (
-        "import resource, subprocess, sys, time; start = time.perf_counter(); "
-        "subprocess.run(sys.argv[1:], check=True); "
-        "used = resource.getrusage(resource.RUSAGE_CHILDREN); "
-        "print(time.perf_counter() - start, used.ru_utime + used.ru_stime, used.ru_maxrss)"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", watch, *words],
-        cwd=ROOT, capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    seconds, processor, kib = map(float, done.stdout.split()[-3:])
-    return {"seconds": seconds, "processor": processor, "largest_mib": kib * 1024 / MIB}
+def timed(words: Sequence[str]) -> dict[str, float]:
+    """Run a command; return its seconds, those of the processor, and the memory it takes.
+
+    All processes of its session count: ``largest_mib`` is the most that one of Python's held,
+    ``together_mib`` the most that all held at a time, Spark's own process too.
+    """
+    start, used, largest, together = time.perf_counter(), {}, 0.0, 0.0
+    run = subprocess.Popen(words, cwd=pages.ROOT, start_new_session=True)
+    while run.poll() is None:
+        seen = [one for number in session_of(run.pid) if (one := look_at(number)) is not None]
+        used.update({one.number: one.processor for one in seen})
+        largest = max([largest, *(one.peak_mib for one in seen if one.is_python)])
+        together = max(together, sum(one.mib for one in seen))
+        time.sleep(EVERY)
+    if run.returncode:
+        raise RuntimeError(f"{' '.join(words)} ended with {run.returncode}")
+    return {
+        "seconds": time.perf_counter() - start,
+        "processor": sum(used.values()),
+        "largest_mib": largest,
+        "together_mib": together,
+    }
+
+
+@dataclass(frozen=True)
+class Process:
+    """What a process has used so far."""
+
+    number: int
+    is_python: bool
+    processor: float
+    mib: float
+    peak_mib: float
+
+
+def session_of(leader: int) -> list[int]:
+    """Return the processes of a session."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*"):
+        try:
+            fields = (path / "stat").read_text(encoding="utf-8").rpartition(") ")[2].split()
+        except OSError:
+            continue
+        if int(fields[3]) == leader:
+            found.append(int(path.name))
+    return found
+
+
+def look_at(number: int) -> Process | None:
+    """Return what a process has used so far; None if it has ended."""
+    try:
+        name, _, rest = Path(f"/proc/{number}/stat").read_text(encoding="utf-8").rpartition(") ")
+        status = Path(f"/proc/{number}/status").read_text(encoding="utf-8")
+    except OSError:
+        return None
+    fields = rest.split()
+    kib = {
+        line.split(":")[0]: int(line.split()[1])
+        for line in status.splitlines()
+        if line.startswith(("VmRSS", "VmHWM"))
+    }
+    processor = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    mib, peak = (kib.get(key, 0) * 1024 / MIB for key in ("VmRSS", "VmHWM"))
+    return Process(number, "python" in name, processor, mib, peak)
 
 
 def read_and_write(source: Path, out: Path) -> dict[str, float]:
@@ -111,7 +166,7 @@ def read_and_write(source: Path, out: Path) -> dict[str, float]:
                 pa_parquet.write_table(rows, out / f"{file.stem}-{group}.parquet")
     used = resource.getrusage(resource.RUSAGE_SELF)
     processor = used.ru_utime + used.ru_stime - before.ru_utime - before.ru_stime
-    return {"seconds": time.perf_counter() - start, "processor": processor, "largest_mib": 0.0}
+    return {"seconds": time.perf_counter() - start, "processor": processor}
 
 
 def digest(out: Path) -> str:
@@ -122,14 +177,16 @@ def digest(out: Path) -> str:
     return found.hexdigest()[:16]
 
 
-def measure(folder: Path, n_rows: int, limit: str) -> Iterator[dict[str, object]]:
-    """Complete a table on each engine."""
+def measure(
+    folder: Path, n_rows: int, limit: str, engines: Sequence[str]
+) -> Iterator[dict[str, object]]:
+    """Complete a table on some engines."""
     source, model = make_table(folder, n_rows), make_model(folder)
     run = f"{n_rows}-{os.getpid()}"
     yield {"rows": n_rows, "engine": "read and write", **read_and_write(source, folder / run)}
-    for engine in ENGINES:
+    for engine in engines:
         out = folder / f"{engine}-{run}"
-        measured = timed(command(model, source, out, engine, "--memory-limit", limit), folder)
+        measured = timed(command(model, source, out, engine, "--memory-limit", limit))
         same = ""
         if n_rows <= IN_MEMORY:
             in_memory = load(model).transform(pa_parquet.read_table(source))
@@ -138,77 +195,71 @@ def measure(folder: Path, n_rows: int, limit: str) -> Iterator[dict[str, object]
         yield {"rows": n_rows, "engine": engine, **measured, **facts}
 
 
-def children(process: int) -> list[int]:
-    """Return the processes below a process."""
-    try:
-        listed = Path(f"/proc/{process}/task/{process}/children").read_text(encoding="ascii")
-    except OSError:
-        return []
-    own = [int(number) for number in listed.split()]
-    return own + [below for one in own for below in children(one)]
+def show_times(lines: pd.DataFrame) -> str:
+    """Return the table of times and memory."""
+    text = (
+        "| rows | engine | seconds | processor | per million rows | largest process | together |\n"
+    )
+    text += "|---|---|---|---|---|---|---|\n"
+    for line in lines.to_dict("records"):
+        each = line["processor"] / line["rows"] * 1e6
+        sizes = [line["largest_mib"], line["together_mib"]]
+        shown = ["" if pd.isna(size) else f"{size:,.0f} MiB" for size in sizes]
+        text += (
+            f"| {line['rows']:,} | {line['engine']} | {line['seconds']:,.1f} | "
+            f"{line['processor']:,.1f} | {each:,.1f} | {' | '.join(shown)} |\n"
+        )
+    runs = lines[lines["engine"].isin(ENGINES)]
+    n_same = int((runs["as_in_memory"].dropna().astype(str) == "True").sum())
+    equal = runs.groupby("rows")["digest"].agg(["nunique", "size"])
+    several = equal[equal["size"] > 1]
+    n_equal = int((several["nunique"] == 1).sum())
+    said = (
+        f"{WORKERS} workers, memory limit {', '.join(runs['limit'].unique())} for each; "
+        '"processor" is the time of all processors together, "seconds" what a clock shows on a '
+        "machine that others use at the same time. Files of all engines were equal byte for byte "
+        f"for {n_equal} of {len(several)} sizes, and equal to the table completed in memory in "
+        f"{n_same} of {runs['as_in_memory'].notna().sum()} runs that were small enough."
+    )
+    return f"{text}\n{pages.paragraph(said)}"
 
 
-def kill_one(run: "subprocess.Popen[bytes]", chance: random.Random) -> str:
-    """Kill the process that leads a run, or one of those below it."""
-    workers = children(run.pid)
-    if workers and chance.random() < 0.5:
-        try:
-            os.kill(chance.choice(workers), signal.SIGKILL)
-        except ProcessLookupError:
-            return "nobody"
-        return "worker"
-    for number in (*workers, run.pid):
-        try:
-            os.kill(number, signal.SIGKILL)
-        except ProcessLookupError:
-            continue
-    return "all"
+def show_cost(lines: pd.DataFrame) -> str:
+    """Say what a billion rows cost, from what rows cost beyond starting a run."""
+    local = lines[lines["engine"] == "local"].sort_values("rows")
+    few, many = local.iloc[0], local.iloc[-1]
+    by_row = (many["processor"] - few["processor"]) / (many["rows"] - few["rows"])
+    hours = by_row * BILLION / 3600
+    bare = lines[lines["engine"] == "read and write"].sort_values("rows").iloc[-1]
+    reading = bare["processor"] / bare["rows"] * BILLION / 3600
+    said = (
+        f"A billion rows of {COLUMNS} columns take {hours:,.0f} hours of one processor, "
+        f"{reading:,.1f} of them to read and write: {hours / 64:,.1f} hours on 64 processors. This "
+        f"is what rows cost between {few['rows']:,} and {many['rows']:,} rows on the local engine, "
+        f"without the start of a run. At a price of {PRICE:g} dollars for an hour of a processor, "
+        f"which is for you to replace, that is {hours * PRICE:,.2f} dollars."
+    )
+    return pages.paragraph(said)
 
 
-def kills(folder: Path, n_kills: int) -> Iterator[dict[str, object]]:
-    """Kill runs at random moments, start them again, and compare what they end with."""
-    source, model = make_table(folder, SMALL_ROWS), make_model(folder)
-    pieces = ("--piece-rows", str(SMALL_PIECES))
-    expected = folder / f"expected-{os.getpid()}"
-    subprocess.run(command(model, source, expected, "local", *pieces), cwd=ROOT, check=True)
-    chance = random.Random(0)
-    for engine, share in zip(ENGINES, (0.6, 0.2, 0.2), strict=True):
-        n_left, n_runs = round(n_kills * share), 0
-        while n_left > 0:
-            out = folder / f"killed-{engine}-{n_runs}-{os.getpid()}"
-            n_runs += 1
-            told, code = [], -1
-            while code != 0:
-                run = subprocess.Popen(
-                    command(model, source, out, engine, *pieces), cwd=ROOT, start_new_session=True,
-                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                )  # fmt: skip
-                while n_left > 0 and run.poll() is None:
-                    try:
-                        code = run.wait(chance.uniform(2, 20))
-                    except subprocess.TimeoutExpired:
-                        told.append(kill_one(run, chance))
-                        n_left -= told[-1] != "nobody"
-                code = run.wait()
-            same = digest(out) == digest(expected)
-            counts = {name: told.count(name) for name in ("worker", "all")}
-            yield {"engine": engine, "run": n_runs, **counts, "same_bytes": same}
+BLOCKS: pages.Blocks = {
+    (SCALE_PAGE, "scale times"): pages.from_csv(RESULTS, show_times),
+    (SCALE_PAGE, "scale cost"): pages.from_csv(RESULTS, show_cost),
+}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--rows", type=int, action="append", default=[])
-    parser.add_argument("--kills", type=int, default=0)
     parser.add_argument("--limit", default="1GB", help="memory of each worker")
-    parser.add_argument("--folder", type=Path, default=ROOT / "build" / "scale")
+    parser.add_argument("--engine", action="append", choices=ENGINES, help="all if not given")
+    parser.add_argument("--folder", type=Path, default=FOLDER)
     given = parser.parse_args()
     given.folder.mkdir(parents=True, exist_ok=True)
     for n_rows in given.rows:
-        for row in measure(given.folder, n_rows, given.limit):
+        for row in measure(given.folder, n_rows, given.limit, given.engine or ENGINES):
             add(RESULTS, row)
-    if given.kills:
-        for row in kills(given.folder, given.kills):
-            add(KILLS, row)
+    pages.show(BLOCKS)
 
 
 def add(path: Path, row: dict[str, object]) -> None:

@@ -29,6 +29,9 @@ from benchmarks import (
     reduced_paper,
     regressions,
     rules_used,
+    scale,
+    scale_fit,
+    scale_kills,
     speed,
 )
 
@@ -55,6 +58,9 @@ BLOCKS: pages.Blocks = {
         reduced_paper,
         regressions,
         rules_used,
+        scale,
+        scale_fit,
+        scale_kills,
         speed,
     )
     for place, make in module.BLOCKS.items()

@@ -15,7 +15,7 @@ from mkdocs.commands.build import build
 from mkdocs.config import load_config
 
 import diffjoint
-from benchmarks import auto, calls, cells, draws, pages, show, speed, worlds
+from benchmarks import auto, calls, cells, draws, pages, scale, show, speed, worlds
 from diffjoint.errors import FileError
 from diffjoint.settings import PAPER, PRESETS
 from diffjoint.simulate import WORLDS, make_world
@@ -53,7 +53,9 @@ def test_a_page_shows_between_its_marks_what_the_result_files_say(page, name):
 
 
 @pytest.mark.parametrize(
-    "page", [*RESULT_PAGES, pages.README, pages.USING], ids=lambda page: page.name
+    "page",
+    [*RESULT_PAGES, pages.README, pages.USING, scale.SCALE_PAGE],
+    ids=lambda page: page.name,
 )
 def test_every_mark_on_a_page_is_held(page):
     marks = re.findall(r"<!-- (.*?) -->", page.read_text(encoding="utf-8"))
@@ -61,7 +63,8 @@ def test_every_mark_on_a_page_is_held(page):
 
 
 def test_every_block_has_its_page_and_no_two_benchmarks_share_one():
-    assert {page for page, _ in show.BLOCKS} == {*RESULT_PAGES, pages.README, pages.USING}
+    others = {pages.README, pages.USING, scale.SCALE_PAGE}
+    assert {page for page, _ in show.BLOCKS} == {*RESULT_PAGES, *others}
     modules = [value for value in vars(show).values() if hasattr(value, "BLOCKS")]
     assert sum(len(module.BLOCKS) for module in modules) == len(show.BLOCKS)
 

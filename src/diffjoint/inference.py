@@ -423,15 +423,18 @@ class InferenceMixin:
         return complete_table(coded, self._fitted.model.space, state, options)
 
     def _check(
-        self, coded: CodedTable, random_state: int | np.random.RandomState | None
+        self,
+        coded: CodedTable,
+        random_state: int | np.random.RandomState | None,
+        n_all: int | None = None,
     ) -> SelfCheck:
-        """Check a table by itself."""
+        """Check a table by itself, or a dataset of ``n_all`` rows by some of them."""
         options, model = self._options, self._fitted.model
         loss_rate = place_loss_rates(options, coded.table, model.space)
         seed = int(check_random_state(random_state).randint(2**31 - 1))
         observation = coded.observe(model.space, model.seed)
         with running(options.n_threads, verbose=options.verbose) as progress:
-            return check_table(observation, model, loss_rate, seed, progress)
+            return check_table(observation, model, loss_rate, seed, progress, n_all)
 
     def _learn_to_draw(self, by: DrawsName, n_draws: int | None, progress: Progress) -> None:
         """Learn what draws need and was not learnt yet."""

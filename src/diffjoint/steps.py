@@ -11,7 +11,10 @@ from diffjoint.fitting.fitted import Fitted
 from diffjoint.fitting.prepare import Given, Understood
 from diffjoint.fitting.running import running
 from diffjoint.imputer import SelectiveImputer
+from diffjoint.report.collect import collect_findings
+from diffjoint.report.sketch import TableSketch, sketch
 from diffjoint.results.imputation import Imputation, make_imputation
+from diffjoint.results.self_check import SelfCheck
 from diffjoint.state import Keys, content_keys, number_repeats
 from diffjoint.table import Table
 
@@ -113,3 +116,32 @@ def keys_of_rows(imputer: SelectiveImputer, X: Any) -> Keys:
     of_calls = content_keys(coded.values, 0)
     of_draws = content_keys(coded.known.mark_known(coded.values), seed)
     return np.concatenate([of_calls, of_draws[of_draws != of_calls]])
+
+
+def sketch_rows(imputer: SelectiveImputer, result: Imputation) -> tuple[TableSketch, Keys]:
+    """Sum up what ``impute`` just found in some rows; also return a key for each row.
+
+    Keys are numbers at random that depend on what a row holds; repeats have different ones.
+    """
+    coded, model = result._coded, imputer._fitted.model
+    if coded is None:
+        raise TypeError("what impute returned holds its table until it is sent elsewhere")
+    nothing: dict[str, Any] = {}
+    findings = collect_findings(
+        coded,
+        imputer._fitted,
+        result._inferred,
+        imputer._options,
+        doubts=(),
+        history=(),
+        settings=nothing,
+        check=None,
+    )
+    candidates = coded.observe(model.space, model.seed).candidates
+    keys = number_repeats(content_keys(coded.values, 0)).view(np.uint64)
+    return sketch(findings, candidates, result._inferred.meaningful_score), keys
+
+
+def check_rows(imputer: SelectiveImputer, X: Any, n_all: int) -> SelfCheck:
+    """Check a dataset of ``n_all`` rows by some of them, as ``self_check`` does a table."""
+    return imputer._check(imputer._open(Given(X)), 0, n_all)

@@ -1,6 +1,7 @@
 """Small versions of the benchmarks, so that they cannot rot."""
 
 import json
+import random
 import subprocess
 
 import numpy as np
@@ -30,6 +31,9 @@ from benchmarks import (
     real_losses,
     reduced_paper,
     regressions,
+    scale,
+    scale_fit,
+    scale_kills,
     speed,
     taught,
     worlds,
@@ -633,3 +637,49 @@ def test_draws_of_several_seeds_are_shown_by_mean_and_ends():
     short = draws.summary(pd.DataFrame([*seeds, other]).assign(frequency_gap=0.02, mask_gap=np.nan))
     assert "| bayesian-network | 10% | 79.0 to 80.5 | 0.020 to 0.020 | - |" in short
     assert "| bayesian-network | 30% | not run | | |" in short
+
+
+def test_kills_end_processes_of_a_run_alone_and_are_counted():
+    """Of a shell with two children, in a session of its own."""
+    command = ["sh", "-c", "sleep 60 & sleep 60 & wait"]
+    run, other = (subprocess.Popen(command, start_new_session=True) for _ in range(2))
+    while not all(len(scale.session_of(one.pid)) == 3 for one in (run, other)):
+        assert run.poll() is None
+    assert scale.look_at(run.pid).mib > 0
+    chance, told = random.Random(0), []
+    while run.poll() is None:
+        told.append(scale_kills.kill(run, chance))
+        run.poll()
+    assert {*told} <= {*scale_kills.KINDS, "nobody"}
+    assert told[-1] in ("driver", "all")
+    scale_kills.SECONDS_TO_END, before = 0, scale_kills.SECONDS_TO_END
+    try:
+        scale_kills.outlived(run.pid)
+        assert len(scale.session_of(other.pid)) == 3
+        assert scale_kills.outlived(other.pid) == 3
+    finally:
+        scale_kills.SECONDS_TO_END = before
+    other.wait()
+
+
+def test_costs_are_of_rows_without_the_start_of_a_run():
+    lines = pd.DataFrame(
+        {
+            "rows": [100, 100, 1_100, 1_100],
+            "engine": ["read and write", "local"] * 2,
+            "processor": [0.0, 10.0, 1.1, 46.0],
+        }
+    )
+    said = " ".join(scale.show_cost(lines).split())
+    assert "take 10,000 hours of one processor, 277.8 of them to read and write" in said
+    assert "that is 400.00 dollars" in said
+
+
+@pytest.mark.filterwarnings("ignore::diffjoint.errors.DataWarning")
+def test_a_small_dataset_is_learnt_from_and_scored(tmp_path, monkeypatch):
+    monkeypatch.setattr(scale_fit, "HELD_OUT_ROWS", 300)
+    monkeypatch.setattr(scale_fit, "HELD_OUT", (7, 8))
+    lines = pd.DataFrame(scale_fit.measure(tmp_path, 500, 400, range(1)))
+    assert list(lines["rows"]) == [400, 400, 500, 500]
+    assert lines[list(scale_fit.SCORES)].notna().all(axis=None)
+    assert "| a folder of files | 500 |" in scale_fit.show_fits(lines)

@@ -50,11 +50,24 @@ def test_a_pattern_names_a_dataset(here, capsys):
     assert capsys.readouterr().err == ""
 
 
+@pytest.mark.slow
+def test_a_folder_is_reported_on_and_checked(here, capsys):
+    asked = ("--report", here / "r.html", "--self-check")
+    assert run("transform", here / "model", here / "in", here / "reported", *asked) == 0
+    said = capsys.readouterr().err
+    assert "Wrote the report to" in said
+    assert "calls on missing cells" in said
+    page = (here / "r.html").read_text(encoding="utf-8")
+    assert "120 rows and" in page
+    assert "The self-check in numbers" in page
+    assert "They are too many to list" in page
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--report", "r.html"], "--report cannot be used with a folder of files"),
-        (["--self-check"], "--self-check cannot be used with a folder of files"),
+        (["--review", "r.csv"], "--review cannot be used with a folder of files"),
+        (["--report", "none/r.html"], "none/r.html"),
         (["--engine", "flink"], "--engine must be one of 'local', 'dask', 'spark'"),
         (["--scheduler", "tcp://head:8786"], "--scheduler is for --engine dask"),
         (["--draws", "2"], "Draws need a model that was saved with them"),

@@ -1,3 +1,5 @@
+import shutil
+
 import pandas as pd
 import pyarrow.parquet as pa_parquet
 import pytest
@@ -38,3 +40,39 @@ def folder(visits, tmp_path_factory):
 def whole(model, folder):
     """What the imputer says of the table in memory."""
     return load(model).impute(pa_parquet.read_table(folder))
+
+
+@pytest.fixture(scope="session")
+def drawing(visits, tmp_path_factory):
+    """A model that can draw."""
+    mm_columns, table = visits
+    path = tmp_path_factory.mktemp("drawing") / "drawing.diffjoint"
+    imputer = SelectiveImputer(mm_columns, n_boosters=1, random_state=0).fit(table[:300])
+    imputer.save(path, draws=True)
+    return path
+
+
+@pytest.fixture(scope="session")
+def client():
+    """A Dask cluster of two workers."""
+    distributed = pytest.importorskip("distributed", reason="needs diffjoint[dask]")
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None, memory_limit=None
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+@pytest.fixture(scope="session")
+def session():
+    """A Spark session of two workers."""
+    pytest.importorskip("pyspark", reason="needs diffjoint[spark]")
+    if shutil.which("java") is None:
+        pytest.skip("Spark needs Java 17 or later, and there is no java on this machine")
+    from diffjoint.engines.spark import start_session
+
+    session = start_session()
+    yield session
+    session.stop()

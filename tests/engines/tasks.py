@@ -5,6 +5,7 @@ import signal
 from pathlib import Path
 
 from diffjoint.engines.fragment import completing_task
+from diffjoint.errors import FileError
 
 
 def _first_time(shared, what):
@@ -22,6 +23,11 @@ def complete_and_die_once(shared, piece):
     if "000000000070" in piece.name and _first_time(shared, "killed"):
         os.kill(os.getpid(), signal.SIGKILL)
     return completing_task(shared, piece)
+
+
+def fail(shared, piece):
+    """Find the disk full, whatever the piece."""
+    raise FileError(f"Cannot write {piece.name}: No space left on device")
 
 
 def die(shared, piece):

@@ -3,25 +3,14 @@ import pytest
 
 from diffjoint.engines import DaskEngine, find_dataset, sample_dataset, transform_dataset, verify
 from diffjoint.engines.shared import Shared
-from diffjoint.errors import InputError
+from diffjoint.errors import FileError, InputError
 from tests.conftest import FEW_CELLS, NO_OTHER_LOSSES
 from tests.engines import tasks
 
-distributed = pytest.importorskip("distributed", reason="needs diffjoint[dask]")
+pytest.importorskip("distributed", reason="needs diffjoint[dask]")
 pytestmark = [
     FEW_CELLS, NO_OTHER_LOSSES, pytest.mark.slow, pytest.mark.filterwarnings("ignore:::distributed")
 ]  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def client():
-    with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=None, memory_limit=None
-        ) as cluster,
-        distributed.Client(cluster) as client,
-    ):
-        yield client
 
 
 def test_dask_writes_what_one_process_writes(client, model, folder, whole, tmp_path):
@@ -47,6 +36,18 @@ def test_a_worker_that_dies_loses_nothing(client, model, folder, whole, tmp_path
     assert (tmp_path / "out.killed").exists()
     assert {record.name for record in records} == {piece.name for piece in pieces}
     assert pa_parquet.read_table(tmp_path / "out").num_rows == whole.table.num_rows
+
+
+def test_workers_that_cannot_be_started_are_told_of(model, monkeypatch):
+    def fail(**options):
+        raise RuntimeError("Nanny failed to start.")
+
+    monkeypatch.setattr("distributed.LocalCluster", fail)
+    with (
+        pytest.raises(FileError, match=r"Dask gave up: its workers .* start the run again"),
+        DaskEngine().started(Shared(model.read_bytes(), {})),
+    ):
+        pass
 
 
 def test_what_is_not_installed_is_named(monkeypatch):

@@ -1,5 +1,3 @@
-import shutil
-
 import pyarrow as pa
 import pyarrow.parquet as pa_parquet
 import pytest
@@ -7,29 +5,22 @@ import pytest
 from diffjoint.engines import (
     SparkEngine,
     batch_completer,
+    find_dataset,
     sample_dataset,
     transform_dataset,
     transform_spark,
     verify,
 )
-from diffjoint.engines.spark import start_session
-from diffjoint.errors import InputError
+from diffjoint.engines.shared import Shared
+from diffjoint.errors import FileError, InputError
 from tests.conftest import FEW_CELLS, NO_OTHER_LOSSES
+from tests.engines import tasks
 
 pytest.importorskip("pyspark", reason="needs diffjoint[spark]")
 pytestmark = [
     FEW_CELLS, NO_OTHER_LOSSES, pytest.mark.slow,
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
 ]  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def session():
-    if shutil.which("java") is None:
-        pytest.skip("Spark needs Java 17 or later, and there is no java on this machine")
-    session = start_session("local[2]")
-    yield session
-    session.stop()
 
 
 def test_spark_writes_what_one_process_writes(session, model, folder, whole, tmp_path):
@@ -45,6 +36,26 @@ def test_spark_writes_what_one_process_writes(session, model, folder, whole, tmp
 def test_spark_chooses_the_rows_that_one_process_chooses(session, folder):
     there = sample_dataset(folder, 100, SparkEngine(session))
     assert there.table.equals(sample_dataset(folder, 100).table)
+
+
+def test_a_worker_that_dies_loses_nothing(session, model, folder, whole, tmp_path):
+    shared = Shared(model.read_bytes(), {"table": str(tmp_path / "out")})
+    pieces = list(find_dataset(folder).pieces(70))
+    with SparkEngine(session).started(shared) as run:
+        records = list(run(tasks.complete_and_die_once, pieces))
+    assert (tmp_path / "out.killed").exists()
+    assert {record.name for record in records} == {piece.name for piece in pieces}
+    assert pa_parquet.read_table(tmp_path / "out").num_rows == whole.table.num_rows
+
+
+def test_what_ends_every_try_is_named(session, model, folder, tmp_path):
+    shared = Shared(model.read_bytes(), {"table": str(tmp_path / "out")})
+    pieces = list(find_dataset(folder).pieces(150))[:1]
+    with SparkEngine(session).started(shared) as run:
+        with pytest.raises(FileError, match=r"Spark gave up: Cannot write .* No space left"):
+            run(tasks.fail, pieces)
+        with pytest.raises(FileError, match="Spark gave up: .* its worker died"):
+            run(tasks.die, pieces)
 
 
 def test_a_machine_without_java_is_told_so(monkeypatch):

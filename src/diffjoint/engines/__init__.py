@@ -11,6 +11,7 @@ from diffjoint.engines.learn import fit_dataset, sample_dataset
 from diffjoint.engines.local import LocalEngine
 from diffjoint.engines.manifest import Manifest, verify
 from diffjoint.engines.pieces import find_dataset, is_dataset
+from diffjoint.engines.report import check_dataset, report_dataset
 from diffjoint.engines.spark import SparkEngine
 from diffjoint.engines.start import start_engine
 from diffjoint.engines.transform import transform_dataset
@@ -21,9 +22,11 @@ __all__ = [
     "Manifest",
     "SparkEngine",
     "batch_completer",
+    "check_dataset",
     "find_dataset",
     "fit_dataset",
     "is_dataset",
+    "report_dataset",
     "sample_dataset",
     "start_engine",
     "transform_dask",

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
-from diffjoint.engines.engine import Run, Task, check_workers, require
+from diffjoint.engines.engine import Run, Task, check_workers, gave_up, require
 
 _AHEAD = 4
 """Tasks for each thread of the cluster that are handed over at a time."""
@@ -54,20 +54,24 @@ class DaskEngine:
             return self.client
         where = self.client
         if where is None:
-            where = stack.enter_context(
-                LocalCluster(
-                    n_workers=self.n_workers,
-                    threads_per_worker=1,
-                    memory_limit=self.memory_limit or "auto",
-                    dashboard_address=None,
+            try:
+                where = stack.enter_context(
+                    LocalCluster(
+                        n_workers=self.n_workers,
+                        threads_per_worker=1,
+                        memory_limit=self.memory_limit or "auto",
+                        dashboard_address=None,
+                    )
                 )
-            )
+            except RuntimeError as error:
+                raise gave_up("Dask", "its workers could not be started") from error
         return stack.enter_context(Client(where))
 
 
 def _run(client: Any, task: Task, shared: Any, pieces: Sequence[Any]) -> Iterator[Any]:
     """Do a task for each piece; a few are handed over at a time."""
     from distributed import as_completed
+    from distributed.scheduler import KilledWorker
 
     at_once = _AHEAD * max(1, sum(client.nthreads().values()))
     left = iter(pieces)
@@ -77,7 +81,11 @@ def _run(client: Any, task: Task, shared: Any, pieces: Sequence[Any]) -> Iterato
 
     begun = as_completed([submit(piece) for _, piece in zip(range(at_once), left, strict=False)])
     for future in begun:
-        yield future.result()
+        try:
+            result = future.result()
+        except KilledWorker as error:
+            raise gave_up("Dask", "a task was tried several times, and its worker died") from error
+        yield result
         for piece in left:
             begun.add(submit(piece))
             break

@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 from diffjoint._extras import need
-from diffjoint.errors import InputError
+from diffjoint.errors import FileError, InputError
 
 Task = Callable[[Any, Any], Any]
 """Work on one item, given what all tasks share: a function of a module, so that workers find it."""
@@ -24,6 +24,13 @@ def require(extra: str, library: str) -> None:
     """Raise unless the library of an engine is installed."""
     instead = ", or use the local engine, which needs nothing"
     need(library, extra, "This engine needs", instead=instead)
+
+
+def gave_up(engine: str, why: str) -> FileError:
+    """Return the error of a cluster that has tried a task several times."""
+    return FileError(
+        f"{engine} gave up: {why.rstrip('.')}. What is done is kept: start the run again to go on."
+    )
 
 
 def check_workers(n_workers: int) -> None:

@@ -23,6 +23,7 @@ from diffjoint._atomic import write_whole, writing_whole
 from diffjoint.engines.manifest import COUNTS, Record, read_record, write_record
 from diffjoint.engines.pieces import Piece, with_partition
 from diffjoint.engines.shared import Shared
+from diffjoint.engines.summary import Summarizer
 from diffjoint.engines.tally import Tally
 from diffjoint.errors import DataWarning, FileError, message_of
 from diffjoint.imputer import SelectiveImputer
@@ -35,6 +36,8 @@ SIDES = ("meaningful", "probability", "uncertainty")
 """Parts of an imputation that can be written beside the completed table."""
 _AT_ONCE = 65_536
 """Rows of a Parquet file that are decoded at a time."""
+Counts = tuple[Tally, Summarizer]
+"""What is counted while rows are completed."""
 
 
 @dataclass(frozen=True)
@@ -83,11 +86,12 @@ def complete_piece(shared: Shared, piece: Piece) -> Record:
     if done is not None and done.is_in_place(shared.folders):
         return done
     before = _before(shared, piece)
-    tally = Tally()
+    tally, summary = Tally(), Summarizer(shared)
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always", DataWarning)
         write = _complete_text if piece.is_text else _complete_rows
-        write(shared, piece, before, tally)
+        write(shared, piece, before, (tally, summary))
+    summary.write(shared.state, piece.name)
     doubts = (one.message for one in warned if issubclass(one.category, DataWarning))
     said = sorted({message_of(doubt) for doubt in doubts})
     files = {part: _facts(Path(folder) / piece.name) for part, folder in shared.folders.items()}
@@ -197,11 +201,12 @@ def _names(imputer: SelectiveImputer) -> list[str]:
     return [column.name for column in imputer.schema_.columns]
 
 
-def _infer(shared: Shared, rows: Any, tally: Tally) -> tuple[Imputation, list[Any]]:
-    """Complete some rows, and draw them."""
+def _infer(shared: Shared, rows: Any, counts: Counts) -> tuple[Imputation, list[Any]]:
+    """Complete some rows, count what became of them, and draw them."""
     imputer = shared.imputer
     result = imputer.impute(rows)
-    tally.add(imputer, rows, result)
+    for counted in counts:
+        counted.add(imputer, rows, result)
     return result, imputer.sample(rows, shared.n_draws) if shared.n_draws else []
 
 
@@ -212,7 +217,7 @@ def _tables(result: Imputation, draws: list[Any], folders: Mapping[str, str]) ->
     return {part: parts[part] for part in folders}
 
 
-def _complete_rows(shared: Shared, piece: Piece, before: KeyCounts, tally: Tally) -> None:
+def _complete_rows(shared: Shared, piece: Piece, before: KeyCounts, counts: Counts) -> None:
     """Complete a piece of a Parquet file."""
     with reading(piece):
         rows = read_rows(piece, _names(shared.imputer))
@@ -220,7 +225,7 @@ def _complete_rows(shared: Shared, piece: Piece, before: KeyCounts, tally: Tally
     codec = facts.row_group(0).column(0).compression if facts.num_row_groups else "SNAPPY"
     if rows.num_rows:
         with as_part_of_a_table(before):
-            result, draws = _infer(shared, rows, tally)
+            result, draws = _infer(shared, rows, counts)
         tables = _tables(result, draws, shared.folders)
     else:
         tables = dict.fromkeys(shared.folders, rows)
@@ -233,7 +238,7 @@ def _complete_rows(shared: Shared, piece: Piece, before: KeyCounts, tally: Tally
             pa_parquet.write_table(own, file, compression=codec)
 
 
-def _complete_text(shared: Shared, piece: Piece, before: KeyCounts, tally: Tally) -> None:
+def _complete_text(shared: Shared, piece: Piece, before: KeyCounts, counts: Counts) -> None:
     """Complete a text file, some rows at a time."""
     with reading(piece):
         file = _open_text(shared, piece)
@@ -246,9 +251,9 @@ def _complete_text(shared: Shared, piece: Piece, before: KeyCounts, tally: Tally
             path.parent.mkdir(parents=True, exist_ok=True)
             own_text = None if part in SIDES else file
             writers[part] = stack.enter_context(text_writer(str(path), own_text))
-        for block, counts in zip(text.blocks(), earlier, strict=True):
-            with as_part_of_a_table(counts):
-                result, draws = _infer(shared, block.table, tally)
+        for block, own in zip(text.blocks(), earlier, strict=True):
+            with as_part_of_a_table(own):
+                result, draws = _infer(shared, block.table, counts)
             for part, table in _tables(result, draws, shared.folders).items():
                 writers[part].write(table, None if part in SIDES else block)
 

@@ -135,6 +135,11 @@ def begin(state: Path, plan: Mapping[str, Any]) -> None:
     _write(path, plan)
 
 
+def read_plan(state: Path) -> dict[str, Any]:
+    """Return the plan of a run."""
+    return _read(state / PLAN)
+
+
 def _differing(old: Mapping[str, Any], new: Mapping[str, Any], state: Path) -> list[str]:
     """Return in what a run differs from the one that has begun.
 

@@ -38,6 +38,9 @@ class Shared:
         Threads of each worker.
     memory_limit : str
         Memory for draws, in each worker.
+    n_kept, highest_key : int
+        Rows of a piece that are kept for the report: so many at most, of those with keys up to
+        this.
     """
 
     model: bytes = field(repr=False)
@@ -49,6 +52,8 @@ class Shared:
     encoding: str = "utf-8"
     n_threads: int = 1
     memory_limit: str = DEFAULT_MEMORY_LIMIT
+    n_kept: int = 0
+    highest_key: int = 0
 
     @property
     def state(self) -> Path:

@@ -1,6 +1,7 @@
 """Run tasks on Spark."""
 
 import os
+import re
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
@@ -8,10 +9,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from diffjoint.engines.engine import Run, Task, require
+from diffjoint.engines.engine import Run, Task, gave_up, require
 from diffjoint.errors import InputError
 
-LOCAL = "local[2]"
+ATTEMPTS = 4
+"""How often a task is tried, in a session on this machine; a cluster has its own setting."""
+LOCAL = f"local[2,{ATTEMPTS}]"
+_NAMED = re.compile(r"diffjoint\.errors\.\w+Error: (.+)")
+_DIED = re.compile("worker (exited|crashed|died)|lost task|ExecutorLost", re.IGNORECASE)
+"""How Spark tells of an error that has a name here, and of workers that died."""
 
 
 class SparkEngine:
@@ -37,6 +43,9 @@ class SparkEngine:
     @contextmanager
     def started(self, shared: Any) -> Iterator[Run]:
         """Connect to the cluster, and send what tasks share to each worker."""
+        from py4j.protocol import Py4JJavaError
+        from pyspark.errors import PySparkException
+
         session = self.session or start_session(self.master)
         context = session.sparkContext
         held = context.broadcast(shared)
@@ -45,7 +54,14 @@ class SparkEngine:
             if not pieces:
                 return iter(())
             each = context.parallelize(pieces, len(pieces))
-            return iter(each.map(lambda piece: task(held.value, piece)).collect())
+            try:
+                return iter(each.map(lambda piece: task(held.value, piece)).collect())
+            except (PySparkException, Py4JJavaError) as error:
+                named = _NAMED.search(str(error))
+                if not named and not _DIED.search(str(error)):
+                    raise
+                died = "a task was tried several times, and its worker died"
+                raise gave_up("Spark", named[1] if named else died) from error
 
         try:
             yield run

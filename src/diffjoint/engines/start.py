@@ -6,7 +6,7 @@ from diffjoint._checks import check_choice
 from diffjoint.engines.dask import DaskEngine
 from diffjoint.engines.engine import Engine
 from diffjoint.engines.local import LocalEngine
-from diffjoint.engines.spark import SparkEngine
+from diffjoint.engines.spark import ATTEMPTS, SparkEngine
 from diffjoint.errors import InputError
 
 ENGINES = ("local", "dask", "spark")
@@ -45,4 +45,4 @@ def start_engine(
     workers = n_workers or max(1, (os.cpu_count() or 1) // n_threads)
     if name == "dask":
         return DaskEngine(scheduler, n_workers=workers, memory_limit=memory_limit)
-    return SparkEngine(master=scheduler or f"local[{workers}]")
+    return SparkEngine(master=scheduler or f"local[{workers},{ATTEMPTS}]")

@@ -24,6 +24,7 @@ from diffjoint.engines.local import LocalEngine
 from diffjoint.engines.manifest import Manifest, Record
 from diffjoint.engines.pieces import Dataset, Piece, check_columns, find_dataset
 from diffjoint.engines.shared import Shared
+from diffjoint.engines.summary import highest_key, n_kept
 from diffjoint.errors import FileError, InputError, warn_user
 from diffjoint.imputer import SelectiveImputer
 from diffjoint.settings import DEFAULT_MEMORY_LIMIT, NA_VALUES, parse_bytes
@@ -98,7 +99,8 @@ def transform_dataset(
     Returns
     -------
     Manifest
-        Files with their digests, and counts of rows and cells. :func:`verify` checks them.
+        Files with their digests, and counts of rows and cells. :func:`verify` checks them;
+        :func:`report_dataset` reports on them.
 
     Examples
     --------
@@ -129,9 +131,11 @@ def transform_dataset(
     _check_apart(dataset, folders)
     check_columns(dataset, names)
     counts_repeats = depends_on_repeats(imputer, draws=n_draws > 0)
-    shared = Shared(content, folders, n_draws, counts_repeats, *reading)
     most_rows = _rows_of_a_piece(piece_rows, memory_limit, len(names))
     pieces = list(dataset.pieces(most_rows))
+    wanted = n_kept(len(names))
+    kept = (wanted, highest_key(pieces, wanted))
+    shared = Shared(content, folders, n_draws, counts_repeats, *reading, *kept)
     written.begin(shared.state, _plan(shared, dataset, pieces))
     with progress_bar() if verbose else _Silent() as progress:
         records = _records(engine or LocalEngine(), shared, pieces, progress)

@@ -156,6 +156,9 @@ class Summary:
         Self-check, if there was one.
     rules : tuple of FoundRule
         Rules that the table of ``fit`` follows, gates before what they open.
+    n_sampled : int or None
+        Rows of a dataset that drivers, patterns and map were made from; None if it was all of
+        them.
     n_draws, n_learnt : int
         Number of draws, and of rows that they were learnt from; 0 without draws.
     """
@@ -183,6 +186,7 @@ class Summary:
     versions: Mapping[str, str] = field(default_factory=dict)
     check: CheckSummary | None = None
     rules: tuple[FoundRule, ...] = ()
+    n_sampled: int | None = None
     n_draws: int = 0
     n_learnt: int = 0
 
@@ -195,6 +199,11 @@ class Summary:
     def n_missing(self) -> int:
         """Number of cells that were missing."""
         return self.n_kept + self.n_imputed + self.n_left
+
+    @property
+    def n_looked_at(self) -> int:
+        """Number of rows in which patterns were looked for."""
+        return self.n_rows if self.n_sampled is None else self.n_sampled
 
     @property
     def n_told(self) -> int:
@@ -263,6 +272,11 @@ def summarize(findings: Findings, title: str, n_rows: int = HEAD_ROWS) -> Summar
     )
 
 
+def count_likely(likely: Values) -> NDArray[np.int64]:
+    """Return the histogram of P(meaningful): at 0, then in each hundredth up to 1."""
+    return np.bincount(np.searchsorted(GRID, likely, side="left"), minlength=len(GRID))
+
+
 def _check(findings: Findings, columns: Sequence[ColumnSummary]) -> CheckSummary | None:
     if findings.check is None:
         return None
@@ -286,8 +300,7 @@ def _column(findings: Findings, j: int, splitter: Splitter, together: Together) 
     drivers = splitter.drivers(kept, j, beside) if n_kept else ()
     likely: tuple[int, ...] = ()
     if j in findings.searched:
-        bins = np.searchsorted(GRID, findings.probability[judged, j], side="left")
-        likely = tuple(np.bincount(bins, minlength=len(GRID)).tolist())
+        likely = tuple(count_likely(findings.probability[judged, j]).tolist())
     values, drawn = findings.values[:, j], _drawn(findings, j)
     seen, imputed = values[~is_missing & ~np.isnan(values)], values[is_missing & ~called]
     return ColumnSummary(

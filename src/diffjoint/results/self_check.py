@@ -179,7 +179,12 @@ NOT_EVIDENCE = f"Only calls that the detector {DEFAULT_DETECTOR!r} made are chec
 
 
 def check_table(
-    observation: Observation, model: Model, loss_rate: LossRate, seed: int, progress: Progress
+    observation: Observation,
+    model: Model,
+    loss_rate: LossRate,
+    seed: int,
+    progress: Progress,
+    n_all: int | None = None,
 ) -> SelfCheck:
     """Check the results on a table: refit values and evidence once each, on a sample of rows.
 
@@ -193,6 +198,8 @@ def check_table(
         The loss rate given to the estimator.
     seed : int
         Seed for the cells to hide, and for the refit of the evidence.
+    n_all : int, optional
+        Rows of the dataset that these rows stand for.
     """
     model = check_is_possible(model)
     belief, n_rows = model.belief, len(observation.values)
@@ -202,7 +209,8 @@ def check_table(
     rows, folds = _sample(observation, rng), np.zeros(n_rows, dtype=np.int64)
     if isinstance(belief, EvidenceBelief):
         folds = belief.judging_folds(observation.fold_keys)
-    observation, folds, notes = observation.take(rows), folds[rows], _notes(len(rows), n_rows)
+    observation, folds = observation.take(rows), folds[rows]
+    notes = _notes(len(rows), n_all or n_rows)
     by_column = value_units(observation, model.space, model.settings)
     by_search = evidence_units(observation, model.settings)
     n_folds = n_folds_alone(len(rows), len(model.space.mm)) if model.space.mm else 0
@@ -416,14 +424,18 @@ def _bins(column: Column, is_missing: Mask, judged: Judged) -> Iterator[dict[str
         }
 
 
+def thresholds_to_try(threshold: float) -> dict[str, float]:
+    """Return the present threshold and others, by how a check names them."""
+    now = {f"as now ({THRESHOLD} {threshold:g})": threshold}
+    return now | {f"{THRESHOLD} {other:g}": other for other in THRESHOLDS if other != threshold}
+
+
 def _thresholds(
     observation: Observation, model: Model, belief: EvidenceBelief, folds: Folds
 ) -> Iterator[dict[str, Any]]:
     """Yield calls at the present threshold and at others."""
     threshold, likely = model.settings.threshold, belief.probability(observation, folds)
-    named = {f"as now ({THRESHOLD} {threshold:g})": threshold}
-    named |= {f"{THRESHOLD} {other:g}": other for other in THRESHOLDS if other != threshold}
-    for change, other in named.items():
+    for change, other in thresholds_to_try(threshold).items():
         called, now = likely > other, likely > threshold
         yield from _flips(change, called, now, observation.candidates, model.space)
 

@@ -58,11 +58,11 @@ def _record(name: str, likely: Values, as_lost: Values, threshold: float) -> dic
         "expected_wrong": float(wrong.mean()) if len(likely) else np.nan,
         "n_shown": len(as_lost),
         "false_calls": false_calls,
-        "n_lost": _n_lost(len(likely), int((likely <= threshold).sum()), false_calls),
+        "n_lost": estimate_lost(len(likely), int((likely <= threshold).sum()), false_calls),
     }
 
 
-def _n_lost(n_missing: int, n_called_lost: int, false_calls: float) -> float:
+def estimate_lost(n_missing: int, n_called_lost: int, false_calls: float) -> float:
     """Estimate the number of lost cells from those called lost and the share that is missed.
 
     Counting the calls alone would find no lost cell where all of them are kept by mistake.

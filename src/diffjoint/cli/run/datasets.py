@@ -2,14 +2,19 @@
 
 from pathlib import Path
 
+from diffjoint._atomic import check_writable
 from diffjoint.cli.console import say
 from diffjoint.cli.options.files import Outputs, Reading
 from diffjoint.cli.options.running import Running
 from diffjoint.cli.options.scaling import Sampling, Scaling
+from diffjoint.cli.run.learning import loaded
 from diffjoint.cli.run.reading import tokens_of
 from diffjoint.cli.run.showing import say_counts
+from diffjoint.cli.run.writing import say_check, say_report
 from diffjoint.engines import (
+    check_dataset,
     is_dataset,
+    report_dataset,
     sample_dataset,
     start_engine,
     transform_dataset,
@@ -18,6 +23,7 @@ from diffjoint.engines import (
 from diffjoint.engines.learn import DEFAULT_FIT_ROWS
 from diffjoint.errors import InputError
 from diffjoint.io.files import TableFile
+from diffjoint.results.self_check import SelfCheck
 
 
 def is_sampled(source: str, sampling: Sampling) -> bool:
@@ -72,8 +78,6 @@ def complete_dataset(
     single = {
         "--decisions": decisions,
         "--review": outputs.review,
-        "--report": outputs.report,
-        "--self-check": outputs.self_check or None,
         "--decimal": reading.decimal,
     }
     given = [option for option, value in single.items() if value is not None]
@@ -82,6 +86,7 @@ def complete_dataset(
             f"{', '.join(given)} cannot be used with a folder of files, an engine or draws. Pass a "
             "single file for it, such as one of the folder, and a file to write to."
         )
+    _check_can_be_told(model, outputs, running)
     threads = running.threads or 1
     engine = start_engine(
         scaling.engine, scaling.workers, scaling.scheduler, running.memory_limit, threads
@@ -105,6 +110,27 @@ def complete_dataset(
     )
     say(f"{done.n_rows:,} rows in {len(done.pieces):,} pieces.", running.quiet)
     say_counts(done.tally["cells"], out, "--proba-out", running.quiet)
+    _tell(model, source, out, outputs, running)
+
+
+def _check_can_be_told(model: Path, outputs: Outputs, running: Running) -> None:
+    """Find out now, not after the work, that a dataset cannot be checked or reported on."""
+    if outputs.self_check:
+        loaded(model, None, None, running, self_check=True)
+    if outputs.report is not None:
+        check_writable(outputs.report)
+
+
+def _tell(model: Path, source: str, out: str, outputs: Outputs, running: Running) -> None:
+    """Check a completed dataset and report on it, as far as is asked for; it is not read again."""
+    check: SelfCheck | None = None
+    if outputs.self_check:
+        check = check_dataset(model, out)
+        say_check(check, running.quiet and outputs.report is not None)
+    if outputs.report is not None:
+        title = Path(source).name
+        report_dataset(model, out, title=title, self_check=check or False).save(outputs.report)
+        say_report(outputs.report, running.quiet)
 
 
 def verify_dataset(out: Path, *, quiet: bool) -> None:

@@ -49,6 +49,11 @@ def write_report(
     title = "Standard input" if source == STANDARD_STREAM else Path(source).name
     checked = False if check is None else check
     imputer.report(file.table, result, title=title, self_check=checked, **cells).save(path)
+    say_report(path, quiet)
+
+
+def say_report(path: Path, quiet: bool) -> None:
+    """Say where a report is, once it is in its place."""
     said = f"Wrote the report to {path}: open it in a browser."
     when_in_place(lambda: say(said, quiet))
 
@@ -62,12 +67,17 @@ def check_itself(
 ) -> SelfCheck:
     """Say what to trust; the report, if there is one, says it, too."""
     check = imputer.self_check(file.table, result, **cells)
+    say_check(check, quiet)
+    return check
+
+
+def say_check(check: SelfCheck, quiet: bool) -> None:
+    """Say what a self-check found."""
     alarm = by_options(check.alarm)
     warning = f"Warning: {alarm}" if alarm else ""
     say(f"{warning}{by_options(check).removeprefix(alarm)}", quiet)
     if quiet and warning:  # a report that nobody has opened warns of nothing
         say_warning(warning)
-    return check
 
 
 def write_review(
