@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from diffjoint._types import Mask, Values
 from diffjoint.errors import option
-from diffjoint.evidence.column import Judged
+from diffjoint.evidence.folds import Judged
 from diffjoint.evidence.missing import FEWEST
 
 SEARCHED, RATE, RULES = option("mm_columns"), option("loss_rate"), option("rules")
