@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from diffjoint import SelectiveImputer
-from diffjoint._checks import OF_THE_RUN, PARAMETERS, SETTINGS
 from diffjoint.errors import InputError
 from diffjoint.fitting.options import read_options
+from diffjoint.parameters.checks import OF_THE_RUN, PARAMETERS, SETTINGS
 from diffjoint.settings import PRESETS, Diffusion, Settings, parse_bytes, settings_for
 
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from diffjoint._checks import check
 from diffjoint.errors import InputError, option
+from diffjoint.parameters.checks import check
 from diffjoint.table.frame import Table, iso_microseconds
 from diffjoint.table.schema import Column, Kind, Schema, column_numbers
 
