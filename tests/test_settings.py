@@ -12,7 +12,6 @@ from diffjoint.fitting.options import read_options
 from diffjoint.parameters.checks import OF_THE_RUN, PARAMETERS, SETTINGS
 from diffjoint.settings import PRESETS, Diffusion, Settings, parse_bytes, settings_for
 
-
 MOST_PARAMETERS = 24
 """Parameters of the estimator at most: two dozen can be read through."""
 
