@@ -172,7 +172,7 @@ def _check_codes(codes: Mapping[Any, Any], where: str) -> None:
         if not is_code or (isinstance(code, Real) and math.isnan(code)):
             raise InputError(
                 f"{where} must have text or numbers for codes; got {code!r}. Cells that are "
-                "simply empty need no code.",
+                "simply missing need no code.",
                 parameter="reason_codes",
             )
 
