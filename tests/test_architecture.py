@@ -10,7 +10,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "diffjoint"
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 FLOORS = [
     {"_messages", "_numbers"},
-    {"errors", "_types", "_choices"},
+    {"errors", "_types", "_choices", "_locks"},
     {"_checks", "_extras", "_placing"},
     {"settings", "_memory", "_atomic", "_progress", "trees"},
     {"table", "simulate", "_bundles"},

@@ -106,10 +106,14 @@ def _unexpected(error: Exception) -> str:
 
 
 def _written_down(details: str) -> Path | None:
-    """Write details to a new file in the current or the temporary folder, if that can be."""
+    """Write details to a new file, if that can be.
+
+    It may hold something of the table. So it goes to the temporary folder, of which nothing is
+    shared by mistake, and to the current one only where that takes nothing.
+    """
     import tempfile
 
-    for folder in (".", tempfile.gettempdir()):
+    for folder in (None, "."):
         try:
             number, name = tempfile.mkstemp(".txt", "diffjoint-error-", folder)
         except OSError:
