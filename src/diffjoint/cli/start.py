@@ -56,6 +56,8 @@ def _ending_in_a_sentence(*, is_process: bool) -> Iterator[None]:
             _fail(str(error) or INTERRUPTED)
         except MemoryError:
             _fail(NO_MEMORY)
+        except OSError as error:
+            _fail(_refused(error))
         except Exception as error:
             _fail(_unexpected(error))
 
@@ -85,6 +87,15 @@ def ignore_signals() -> None:
 def _interrupt(number: int, frame: FrameType | None) -> NoReturn:
     """Take a request to end for Ctrl-C: files are cleared away, and the run says how to go on."""
     raise KeyboardInterrupt
+
+
+def _refused(error: OSError) -> str:
+    """Say what the system did not do: a disk that is full or broken, a folder that is gone."""
+    what = "a file" if error.filename is None else error.filename
+    return (
+        f"The system could not read or write {what}: {error.strerror or error}. No file was left "
+        "half written. Check the disk and the path, and run again."
+    )
 
 
 def _unexpected(error: Exception) -> str:
