@@ -165,3 +165,21 @@ def test_what_starts_the_command_line_loads_hardly_anything():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert not {"typer", "rich", "traceback", "tempfile"} & set(done.stdout.split())
+
+
+@pytest.mark.parametrize("command", ["inspect", "impute", "rules"])
+def test_names_and_cells_do_nothing_to_a_terminal(command, tmp_path, monkeypatch, capsys):
+    """Nor are they read as the markup of what prints them."""
+    survey = household_survey(80).observed_table
+    names = ["a\x1b[2Jb", "[/bold]", ":smile:", "\x9b31m"]
+    survey = survey.rename(columns=dict(zip(survey.columns[2:], names, strict=False)))
+    survey["employed"] = ["\x1b]0;taken over\x07", "[/red]"] * 40
+    survey.to_csv(tmp_path / "in.csv", index=False)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")
+    out = ["out.csv", "--set", "n_boosters=1"] if command == "impute" else []
+    assert end(command, "in.csv", *out) == 0
+    said = "".join(capsys.readouterr())
+    assert not {"\x1b", "\x07", "\x9b"} & set(said)
+    if command == "impute":
+        assert all(name in said for name in (r"a\x1b[2Jb", "[/bold]", ":smile:", r"\x9b31m"))

@@ -20,6 +20,7 @@ NO_MEMORY = (
 )
 _SECRET = re.compile(r"(://[^/@:\s]*:)[^/@\s]*(@)")
 """The password in an address of a database."""
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -135,7 +136,18 @@ def _written_down(details: str) -> Path | None:
     return None
 
 
+def plain(text: str) -> str:
+    r"""Return text with control characters written out, so that they do nothing to a terminal.
+
+    Examples
+    --------
+    >>> print(plain("a\x1b[2J\u009bb\tc"))
+    a\x1b[2J\x9bb	c
+    """
+    return _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
+
+
 def _fail(text: str) -> NoReturn:
     """Print why the run failed, needing nothing that may not be loaded yet; exit."""
-    print(f"Error: {text}", file=sys.stderr)
+    print(f"Error: {plain(text)}", file=sys.stderr)
     sys.exit(RUN_FAILED)
