@@ -170,10 +170,10 @@ def test_what_starts_the_command_line_loads_hardly_anything():
 @pytest.mark.parametrize("command", ["inspect", "impute", "rules"])
 def test_names_and_cells_do_nothing_to_a_terminal(command, tmp_path, monkeypatch, capsys):
     """Nor are they read as the markup of what prints them."""
-    survey = household_survey(80).observed_table
+    survey = household_survey(300).observed_table
     names = ["a\x1b[2Jb", "[/bold]", ":smile:", "\x9b31m"]
     survey = survey.rename(columns=dict(zip(survey.columns[2:], names, strict=False)))
-    survey["employed"] = ["\x1b]0;taken over\x07", "[/red]"] * 40
+    survey["employed"] = ["\x1b]0;taken over\x07", "[/red]"] * 150
     survey.to_csv(tmp_path / "in.csv", index=False)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "200")
