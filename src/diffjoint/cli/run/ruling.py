@@ -8,11 +8,10 @@ from typing import Any
 
 import pandas as pd
 import typer
-from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from diffjoint.cli.console import keep_clear, say
+from diffjoint.cli.console import Screen, keep_clear, say
 from diffjoint.cli.options.files import Reading
 from diffjoint.cli.options.learning import Known
 from diffjoint.cli.parsing import parse_codes, parse_kinds, rules_of
@@ -124,7 +123,7 @@ def _counts(rule: FoundRule) -> str:
 
 
 def _show(found: Sequence[FoundRule]) -> None:
-    screen = Console()
+    screen = Screen()
     if not found:
         screen.print("No rule was found: no column is missing sharply by another one's values.")
         return
@@ -146,4 +145,4 @@ def _show_broken(listed: pd.DataFrame) -> None:
     shown = RichTable(*listed.columns, box=None, pad_edge=False)
     for cells in listed.head(MOST_LISTED).itertuples(index=False):
         shown.add_row(*(Text(str(cell)) for cell in cells))
-    Console().print(shown)
+    Screen().print(shown)
