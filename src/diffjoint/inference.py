@@ -419,7 +419,7 @@ class InferenceMixin:
     def _complete(self, coded: CodedTable) -> Any:
         """Return a table completed with what is expected."""
         options = self._options
-        state = coded.known.settle(self._fitted.infer(coded, options).state)
+        state = self._fitted.settle(coded, self._fitted.infer(coded, options))
         return complete_table(coded, self._fitted.model.space, state, options)
 
     def _check(
