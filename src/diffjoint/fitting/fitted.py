@@ -89,7 +89,7 @@ class Fitted:
         observation, state = self.observe(coded), inferred.state
         nothing = np.zeros(state.values.shape, dtype=bool)
         agreed = self.model.make_agree(observation, state, nothing)
-        settled = coded.known.settle(JointState(agreed, state.meaningful))
+        settled = coded.settle(JointState(agreed, state.meaningful))
         by_rules = coded.missing & (settled.values != agreed)
         values = self.model.make_agree(observation, settled, by_rules)
         return JointState(values, settled.meaningful)
