@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Literal, get_args, get_type_hints
 
-from diffjoint._checks import SETTINGS, check, check_all, n_bytes
-from diffjoint._choices import DetectorName, FirstFill, Fusion, IntegerSummary, Sampler
 from diffjoint.errors import InputError, option
+from diffjoint.parameters.checks import SETTINGS, check, check_all, n_bytes
+from diffjoint.parameters.choices import DetectorName, FirstFill, Fusion, IntegerSummary, Sampler
 
 LogisticName = Literal["mcar", "mar", "mnar"]
 LifeName = Literal["own-rates", "break-off", "blocks", "propensity", "survey"]

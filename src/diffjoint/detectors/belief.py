@@ -8,11 +8,11 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from diffjoint._bundles import Arrays
 from diffjoint._progress import Progress
 from diffjoint._types import Mask, Values
 from diffjoint.evidence import NEW, CellReasons, LossRate
 from diffjoint.state import JointSpace, Masks, Observation, keyed_uniform
+from diffjoint.storage.bundles import Arrays
 
 
 class Belief(ABC):

@@ -11,11 +11,11 @@ from typing import Any, Self
 
 import pyarrow.parquet as pa_parquet
 
-from diffjoint._atomic import write_whole
 from diffjoint.engines.pieces import PARQUET, Piece
 from diffjoint.engines.shared import STATE
 from diffjoint.engines.tally import add_up
 from diffjoint.errors import FileError
+from diffjoint.storage.atomic import write_whole
 
 MANIFEST = "manifest.json"
 PLAN = "plan.json"

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from diffjoint._checks import AUTO, check
-from diffjoint._choices import Checkboxes
 from diffjoint._progress import NoProgress, Progress
 from diffjoint._types import Values
 from diffjoint.errors import option
 from diffjoint.evidence import TOO_FEW, Candidate, find_candidates
 from diffjoint.evidence.candidates import CONTEXTS, EXCESS, LOSSES, TOGETHER
+from diffjoint.parameters.checks import AUTO, check
+from diffjoint.parameters.choices import Checkboxes
 from diffjoint.state import row_keys
 from diffjoint.table import (
     UNTICKED,

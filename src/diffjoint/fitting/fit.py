@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from diffjoint._bundles import Arrays
 from diffjoint._effort import evidence_units, fit_units, in_turn_units, value_units
 from diffjoint._progress import Progress, ScaledProgress
 from diffjoint.detectors import Belief, load_detector
@@ -21,6 +20,7 @@ from diffjoint.fitting.prepare import CodedTable, Plan, Task
 from diffjoint.fitting.running import running
 from diffjoint.settings import DEFAULT_DETECTOR
 from diffjoint.state import Observation
+from diffjoint.storage.bundles import Arrays
 from diffjoint.values.boosted import Expectation, learn_values
 from diffjoint.values.wrapped import Wrapped, learn_wrapped
 

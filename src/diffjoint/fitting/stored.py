@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from diffjoint._bundles import DENOISER, Arrays
 from diffjoint.detectors import load_detector
 from diffjoint.draws.packing import check_draws
 from diffjoint.errors import ModelFileError
@@ -16,6 +15,7 @@ from diffjoint.fitting.model import BELIEF, EXPECTATION, TREE_DRAWS, arrays_of
 from diffjoint.fitting.params import label_from, params_from
 from diffjoint.settings import Settings
 from diffjoint.state import JointSpace
+from diffjoint.storage.bundles import DENOISER, Arrays
 from diffjoint.table import Column, Kind, Schema
 from diffjoint.table.ranks import SCORES
 from diffjoint.trees import stored

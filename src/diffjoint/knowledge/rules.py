@@ -14,7 +14,6 @@ from typing import Any, cast
 
 import numpy as np
 
-from diffjoint._checks import check
 from diffjoint._types import Mask, Values
 from diffjoint.errors import InputError, option
 from diffjoint.knowledge.conditions import (
@@ -30,6 +29,7 @@ from diffjoint.knowledge.conditions import (
     numbers_of,
     words_of,
 )
+from diffjoint.parameters.checks import check
 from diffjoint.table import Column, Kind, Schema, Table, iso_microseconds
 
 LONGEST, DEEPEST, MOST_DIGITS = 20_000, 50, 300

@@ -12,7 +12,6 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from diffjoint._atomic import staged_outputs
 from diffjoint.cli.console import keep_clear, say
 from diffjoint.cli.options.files import Reading
 from diffjoint.cli.options.learning import Known
@@ -28,6 +27,7 @@ from diffjoint.io.places import check_place, place_of
 from diffjoint.io.rule_files import write_rules, write_text
 from diffjoint.skip_rules.find import FoundRule
 from diffjoint.skip_rules.picture import as_mermaid, as_svg
+from diffjoint.storage.atomic import staged_outputs
 
 MOST_LISTED = 20
 """Cells that break a rule that are shown on the screen."""

@@ -15,7 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, Protocol, TypeVar, cast
 
-from diffjoint._placing import (
+from diffjoint.errors import FileError
+from diffjoint.storage.placing import (
     TEMPORARY,
     Complete,
     is_locked_by_us,
@@ -24,7 +25,6 @@ from diffjoint._placing import (
     tidy,
     unwritable,
 )
-from diffjoint.errors import FileError
 
 _STREAMS = {"stdout": 1, "stderr": 2}
 _OPEN_FILE = re.compile(r"/dev/(?P<name>stdout|stderr)|/(dev|proc/self)/fd/(?P<number>[0-9]{1,9})")

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from diffjoint._atomic import check_writable, staged_outputs, when_in_place, write_whole
-from diffjoint._placing import tidy
 from diffjoint.errors import FileError
 from diffjoint.io.files import read_file, write_file
+from diffjoint.storage.atomic import check_writable, staged_outputs, when_in_place, write_whole
+from diffjoint.storage.placing import tidy
 
 WRITES_THREE = """
 import os, signal, sys
-from diffjoint import _atomic
+from diffjoint.storage import atomic
 def killed(event, args):
     global n_steps
     if event in ("os.rename", "os.link", "os.remove", "open"):
@@ -26,9 +26,9 @@ def killed(event, args):
             os.kill(os.getpid(), signal.SIGKILL)
 n_steps = 0
 sys.addaudithook(killed)
-with _atomic.staged_outputs():
+with atomic.staged_outputs():
     for name in "abc":
-        _atomic.write_whole(name, lambda file: file.write(b"new"))
+        atomic.write_whole(name, lambda file: file.write(b"new"))
 """
 
 
@@ -66,7 +66,7 @@ def test_a_device_stays_a_device(tmp_path):
 @pytest.mark.parametrize("to", ["pipe", "file"])
 def test_standard_output_by_its_path(tmp_path, path, to):
     code = f"""
-from diffjoint._atomic import check_writable, write_whole
+from diffjoint.storage.atomic import check_writable, write_whole
 print("before")
 check_writable({path!r})
 write_whole({path!r}, lambda file: file.write(b"new"))

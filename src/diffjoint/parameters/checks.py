@@ -12,7 +12,8 @@ from numbers import Integral, Real
 from os import PathLike
 from typing import Any, get_args
 
-from diffjoint._choices import (
+from diffjoint.errors import InputError, option
+from diffjoint.parameters.choices import (
     Checkboxes,
     DetectorName,
     DrawsName,
@@ -24,7 +25,6 @@ from diffjoint._choices import (
     Sampler,
     Unseen,
 )
-from diffjoint.errors import InputError, option
 
 AUTO = "auto"
 """What stands for a search in place of the columns' names."""
