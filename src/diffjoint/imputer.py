@@ -45,9 +45,9 @@ class SelectiveImputer(InferenceMixin, TransformerMixin, BaseEstimator):  # type
     """Impute the cells that were lost; keep those that are missing for a reason.
 
     Missing cells of ``mm_columns`` that are called meaningful stay NA, all other missing cells are
-    filled with what is expected there. A diffusion model of values and missingness mask together
-    gives draws of both; with ``sampler="inpaint"`` and ``detector="paper"`` it decides everything,
-    as in the paper: training it and drawing from it alternate.
+    filled with what is expected there. :meth:`sample` draws both, by trees or by a diffusion model
+    of values and missingness mask together; with ``sampler="inpaint"`` and ``detector="paper"``
+    that model decides everything, as in the paper: training it and drawing from it alternate.
 
     Parameters
     ----------

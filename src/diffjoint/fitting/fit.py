@@ -192,7 +192,8 @@ def learn_tree_draws_of(
         progress.begin(in_turn_units(observation, model.space, model.settings))
         step = ScaledProgress(progress, evidence_units(observation, model.settings))
         model = replace(model, belief=model.belief.ready_to_draw(observation, model.seed, step))
-    lesson = Lesson(observation, model.space, expectation, model.masks)
+    one_by_one = model.belief is None or not model.belief.losses_go_together
+    lesson = Lesson(observation, model.space, expectation, model.masks, one_by_one)
     learnt = learn_tree_draws(lesson, n_draws, model.tree_draws, progress)
     return replace(model, tree_draws=learnt)
 

@@ -197,6 +197,8 @@ def _check_denoiser(arrays: Arrays, schema: Schema, settings: Settings, n_mm: in
     for name, shape in shapes.items():
         if stored(arrays, name, "f", shape).dtype != np.float32:
             raise ValueError(f"its array {name} is not of float32")
+    if settings.standardised and (arrays[f"{DENOISER}scale"] <= 0).any():
+        raise ValueError("its denoiser scales coordinates to nothing")
 
 
 def _weights(n_coordinates: int, settings: Settings) -> Iterator[tuple[str, tuple[int, ...]]]:
@@ -214,3 +216,6 @@ def _weights(n_coordinates: int, settings: Settings) -> Iterator[tuple[str, tupl
     for name, (n_in, n_out) in layers.items():
         yield f"{DENOISER}network.{name}.weight", (n_out, n_in)
         yield f"{DENOISER}network.{name}.bias", (n_out,)
+    if settings.standardised:
+        yield f"{DENOISER}shift", (n_coordinates,)
+        yield f"{DENOISER}scale", (n_coordinates,)
