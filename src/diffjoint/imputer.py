@@ -429,7 +429,7 @@ class SelectiveImputer(InferenceMixin, TransformerMixin, BaseEstimator):  # type
         """Keep what was learnt, and set the attributes that tell of it."""
         self._fitted = fitted_from(learned, coded)
         self.history_ = learned.history
-        settled = coded.known.settle(learned.inferred.state)
+        settled = coded.settle(learned.inferred.state)
         self.meaningful_ = in_table_shape(settled.meaningful, coded.table, self.schema_)
 
 

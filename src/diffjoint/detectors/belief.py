@@ -35,6 +35,11 @@ class Belief(ABC):
     can_explain: ClassVar[bool] = False
     doubts: tuple[str, ...] = ()
 
+    @property
+    def losses_go_together(self) -> bool:
+        """Whether cells of a row are found to get lost together."""
+        return False
+
     @abstractmethod
     def probability(
         self, observation: Observation, folds: NDArray[np.int64] | None = None

@@ -34,6 +34,11 @@ class EvidenceBelief(Belief):
         self.evidence = evidence
         self.doubts = evidence.doubts
 
+    @property
+    def losses_go_together(self) -> bool:
+        """Whether cells of a row are found to get lost together."""
+        return self.evidence.leans_on_values
+
     def probability(
         self, observation: Observation, folds: NDArray[np.int64] | None = None
     ) -> Values:

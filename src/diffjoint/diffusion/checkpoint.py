@@ -141,10 +141,12 @@ def denoiser_from(
         torch.Generator(device),
         conditional=settings.is_amortised,
     )
+    if settings.standardised:
+        denoiser.set_scaling(torch.zeros(n_coordinates), torch.ones(n_coordinates))
     tensors = {
         name.removeprefix(DENOISER): torch.from_numpy(array.copy())
         for name, array in arrays.items()
         if name.startswith(DENOISER)
     }
     denoiser.load_state_dict(tensors)
-    return denoiser.eval()
+    return denoiser.to(device).eval()

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from diffjoint._progress import NoProgress, Progress, progress_bar
 from diffjoint.engines import manifest as written
-from diffjoint.engines.engine import Engine, Run
+from diffjoint.engines.engine import Engine, Run, explaining_files
 from diffjoint.engines.fragment import (
     SIDES,
     Unreadable,
@@ -46,6 +46,7 @@ SHARE_OF_COUNTING = 0.2
 _MOST_NAMED = 5
 
 
+@explaining_files()
 def transform_dataset(
     model: SelectiveImputer | str | os.PathLike[str],
     source: str | os.PathLike[str],

@@ -17,6 +17,7 @@ from diffjoint.parameters.choices import (
     Checkboxes,
     DetectorName,
     DrawsName,
+    FirstFill,
     Fusion,
     IntegerSummary,
     MMOutput,
@@ -99,6 +100,16 @@ class Positive(Number):
     def allows(self, value: Any) -> bool:
         """Return whether it is positive and finite."""
         return super().allows(value) and 0.0 < float(value) < math.inf
+
+
+class NotNegative(Number):
+    """A finite number of at least 0."""
+
+    expected = "a number of at least 0"
+
+    def allows(self, value: Any) -> bool:
+        """Return whether it is 0 or positive, and finite."""
+        return super().allows(value) and 0.0 <= float(value) < math.inf
 
 
 class Share(Number):
@@ -300,6 +311,9 @@ SETTINGS: Mapping[str, Constraint] = {
     "threshold": Share(),
     "joint": OneOf((True, False)),
     "integer_summary": OneOf(get_args(IntegerSummary)),
+    "first_fill": OneOf(get_args(FirstFill)),
+    "standardised": OneOf((True, False)),
+    "churn": NotNegative(),
 }
 """What the numbers of the method may be, and its choices."""
 PARAMETERS: Mapping[str, Constraint] = {
