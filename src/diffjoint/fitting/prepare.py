@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 from diffjoint._types import Mask, Values
 from diffjoint.detectors import LossRate
 from diffjoint.errors import InputError, option, warn_user
-from diffjoint.fitting.found import find_in_fit, rules_in_force
+from diffjoint.fitting.found import all_rules, find_in_fit
 from diffjoint.fitting.loss_rates import doubts_on_rates, place_loss_rates
 from diffjoint.fitting.options import Options
 from diffjoint.fitting.running import running
 from diffjoint.fitting.searched import choose_searched, joint_space, settled_columns
+from diffjoint.knowledge.conditions import Rule
 from diffjoint.knowledge.labels import Labels, open_labels
 from diffjoint.knowledge.reason_codes import read_reasons, unused_code_doubts
 from diffjoint.knowledge.resolve import (
@@ -108,6 +109,9 @@ class CodedTable:
         What the user knows of those.
     given : Given
         What was opened.
+    rules : tuple of Rule
+        Rules that are given and rules that the table of ``fit`` follows: evidence of what is
+        meaningful, whether they are kept to or not.
     """
 
     table: Table
@@ -115,6 +119,7 @@ class CodedTable:
     missing: Mask
     known: Knowledge
     given: Given
+    rules: tuple[Rule, ...] = ()
     _kept: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
@@ -148,7 +153,12 @@ class CodedTable:
             candidates = self.missing & searched & ~self.known.meaningful & ~self.known.lost
             keys = row_keys(self.known.mark_known(self.values), seed)
             self._kept[space.mm, seed] = Observation(
-                self.values, candidates, keys, self.known.meaningful, self.known.labelled
+                self.values,
+                candidates,
+                keys,
+                self.known.meaningful,
+                self.known.labelled,
+                self.rules,
             )
         observation: Observation = self._kept[space.mm, seed]
         return observation
@@ -265,7 +275,8 @@ def prepare_fit(understood: Understood) -> Task:
     values = without_lost_checkboxes(values, labels, schema)
     missing = find_missing(table, values, schema, "error")
     found = find_in_fit(values, missing, space, labels, rules, options)
-    rules = rules_in_force(rules, table, schema, options, found)
+    every = all_rules(rules, table, schema, options, found)
+    rules = every if options.use_found_rules else rules
     known = resolve_knowledge(values, missing, schema, labels, coded, rules)
     _warn((*known.doubts, *doubts_on_rates(loss_rate, missing, space)))
     plan = Plan(
@@ -284,7 +295,7 @@ def prepare_fit(understood: Understood) -> Task:
         kept_unjudged,
         found,
     )
-    return Task(plan, CodedTable(table, values, missing, known, given))
+    return Task(plan, CodedTable(table, values, missing, known, given, every))
 
 
 def prepare(
@@ -308,9 +319,10 @@ def prepare(
     values = without_lost_checkboxes(code_table(table, schema, options.unseen), labels, schema)
     missing = find_missing(table, values, schema, options.unseen)
     given_rules = read_rules(options.rules, table, schema)
-    rules = rules_in_force(given_rules, table, schema, options, found)
+    every = all_rules(given_rules, table, schema, options, found)
+    rules = every if options.use_found_rules else given_rules
     known = resolve_knowledge(values, missing, schema, labels, coded, rules)
-    return CodedTable(table, values, missing, known, given)
+    return CodedTable(table, values, missing, known, given, every)
 
 
 def find_missing(table: Table, values: Values, schema: Schema, unseen: str) -> Mask:
