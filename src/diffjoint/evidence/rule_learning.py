@@ -12,7 +12,9 @@ from diffjoint.state.rules import FALSE, NO_RULE, TRUE, UNDECIDED, Answers
 from diffjoint.trees import Trees, grow
 
 FEWEST_UNDECIDED = 10
-"""Missing cells whose rule cannot be told, without which nothing is learnt of such cells."""
+"""Missing cells whose rule cannot be told, and observed ones, without which nothing is learnt.
+
+A column that is never there beside a missing gate may be skipped along with it."""
 NEVER_THERE = 0.25
 """P(meaningful), at least, of a cell behind a missing gate in a column never observed there.
 
@@ -40,17 +42,17 @@ def learn_rule(table: SearchTable, j: int) -> RuleEvidence | None:
     n_exceptions, n_fails = int((fails & ~is_missing).sum()), int(fails.sum())
     n_lost, n_holds = int((holds & is_missing).sum()), int(holds.sum())
     n_waiting = int((waits & is_missing).sum())
-    is_never_there = n_waiting == waits.sum()
+    n_there = int(waits.sum()) - n_waiting
     undecided: tuple[Trees, ...] = ()
     shift = 0.0
-    if n_waiting >= FEWEST_UNDECIDED and min(n_fails, n_holds) >= FEWEST:
+    if min(n_waiting, n_there) >= FEWEST_UNDECIDED and min(n_fails, n_holds) >= FEWEST:
         trees, shift = _learn_undecided(table, j, answers)
         undecided = (trees,)
     nearest = min(1 / (n_waiting + 2), NEVER_THERE)
     return RuleEvidence(
         fails=1 - (n_exceptions + 1) / (n_fails + 2),
         missing_logit=float(logit((n_lost + 0.5) / (n_holds + 1))),
-        nearest=np.array([1 / (n_lost + 2), NEVER_THERE if is_never_there else nearest, nearest]),
+        nearest=np.array([1 / (n_lost + 2), nearest if n_there else NEVER_THERE, nearest]),
         undecided=undecided,
         shift=shift,
     )
