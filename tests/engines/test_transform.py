@@ -1,5 +1,6 @@
 import errno
 import json
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -192,6 +193,17 @@ def test_a_worker_that_dies_is_replaced(model, folder, whole, tmp_path):
     assert (tmp_path / "out.killed").exists()
     assert {record.name for record in records} == {piece.name for piece in pieces}
     assert pa_parquet.read_table(tmp_path / "out").num_rows == whole.table.num_rows
+
+
+def test_a_worker_that_a_broken_pool_forgot_ends_when_it_is_told(tmp_path):
+    """One that was being started while the pool broke is not terminated by the pool."""
+    context = multiprocessing.get_context("spawn")
+    ended, ending = context.Pipe(duplex=False)
+    worker = context.Process(target=tasks.set_up_and_wait, args=(ended,))
+    worker.start()
+    ending.close()
+    worker.join(60)
+    assert worker.exitcode == 1
 
 
 def test_workers_that_keep_dying_are_given_up(model, folder, tmp_path, monkeypatch):
