@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from scipy.special import xlogy
 
 from diffjoint._types import Mask
-from diffjoint.knowledge.conditions import FALSE, TRUE, UNDECIDED, Answers
 from diffjoint.skip_rules.gates import Codes, Gates
+from diffjoint.state.rules import FALSE, TRUE, UNDECIDED, Answers
 
 Counts = NDArray[np.float64]
 MOST_EXCEPTIONS = 0.002
