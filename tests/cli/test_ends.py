@@ -67,6 +67,20 @@ main()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.csv"]
 
 
+def test_an_interruption_ends_with_code_1_wherever_it_comes(tmp_path):
+    """In text that Python runs, too, as it does to make named tuples and data classes."""
+    household_survey(40).observed_table.to_csv(tmp_path / "in.csv", index=False)
+    code = (
+        "import diffjoint.cli.run.inspecting as run; from diffjoint.cli import main\n"
+        "run.inspect = lambda *_, **__: exec('raise KeyboardInterrupt')\n"
+        "main(['inspect', 'in.csv', '-q'])"
+    )
+    (tmp_path / "started.py").write_text(code)
+    command = [sys.executable, "-m", "started"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, "Interrupted" in done.stderr) == (1, True)
+
+
 @pytest.fixture
 def broken(tmp_path, monkeypatch):
     """A folder, and a command that fails in a way nobody foresaw."""
