@@ -153,7 +153,7 @@ def _judge(
     code: int,
     said: Path,
 ) -> None:
-    from diffjoint._placing import tidy
+    from diffjoint.storage.placing import tidy
 
     is_killed = code == -signal.SIGKILL
     if is_killed and case.outputs:

@@ -56,17 +56,18 @@ def pass_through_doubts(
         for position, column in enumerate(schema.columns)
         if column.kind is Kind.PASS_THROUGH and position not in asked
     ]
-    empty = [position for position in unasked if table.missing(position).all()]
+    without_values = [position for position in unasked if table.missing(position).all()]
     scarce = scarce_columns(table, schema, column_kinds)  # told by themselves
     doubts, texts = [], []
     for position in unasked:
-        if position in empty or table.labels[position] in scarce:
+        if position in without_values or table.labels[position] in scarce:
             continue
         own = [*_on_dates(table.column(position), table.labels[position])]
         doubts += own
         if not own and table.missing(position).any():
             texts.append(table.labels[position])
-    return (*_on_empty([table.names[position] for position in empty]), *doubts, *_on_texts(texts))
+    names = [table.names[position] for position in without_values]
+    return (*_on_columns_without_values(names), *doubts, *_on_texts(texts))
 
 
 def unjudged_doubts(
@@ -129,7 +130,7 @@ def check_unticked(table: Table, schema: Schema, named: Mapping[str, Iterable[Ha
                 )
 
 
-def _on_empty(names: list[str]) -> Iterator[str]:
+def _on_columns_without_values(names: list[str]) -> Iterator[str]:
     if not names:
         return
     kinds = _kinds(dict.fromkeys(names, Kind.PASS_THROUGH))

@@ -15,8 +15,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, Protocol, TypeVar, cast
 
-from diffjoint._locks import is_locked_by_us
-from diffjoint._placing import (
+from diffjoint.errors import FileError
+from diffjoint.storage.locks import is_locked_by_us
+from diffjoint.storage.placing import (
     TEMPORARY,
     Complete,
     own_prefix,
@@ -24,7 +25,6 @@ from diffjoint._placing import (
     tidy,
     unwritable,
 )
-from diffjoint.errors import FileError
 
 _PERMISSIONS, _ORDINARY, _OWNER_WRITES = 0o777, 0o666, 0o600
 _STREAMS = {"stdout": 1, "stderr": 2}

@@ -20,8 +20,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from diffjoint._locks import HAS_LOCKS, alone_in, is_left_over, is_locked_by_us, lock
 from diffjoint.errors import FileError
+from diffjoint.storage.locks import HAS_LOCKS, alone_in, is_left_over, is_locked_by_us, lock
 
 TEMPORARY = ".tmp"
 _PREFIX, _BACKUP = ".diffjoint-", ".old"

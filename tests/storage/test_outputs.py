@@ -12,15 +12,15 @@ from pathlib import Path
 
 import pytest
 
-from diffjoint import _locks
-from diffjoint._atomic import check_writable, staged_outputs, when_in_place, write_whole
-from diffjoint._placing import own_prefix, tidy
 from diffjoint.errors import FileError
 from diffjoint.io.files import read_file, write_file
+from diffjoint.storage import locks
+from diffjoint.storage.atomic import check_writable, staged_outputs, when_in_place, write_whole
+from diffjoint.storage.placing import own_prefix, tidy
 
 WRITES_THREE = """
 import os, signal, sys
-from diffjoint import _atomic
+from diffjoint.storage import atomic
 def killed(event, args):
     global n_steps
     if event in ("os.rename", "os.link", "os.remove", "open"):
@@ -29,9 +29,9 @@ def killed(event, args):
             os.kill(os.getpid(), signal.SIGKILL)
 n_steps = 0
 sys.addaudithook(killed)
-with _atomic.staged_outputs():
+with atomic.staged_outputs():
     for name in sys.argv[2].split():
-        _atomic.write_whole(name, lambda file: file.write(b"new"))
+        atomic.write_whole(name, lambda file: file.write(b"new"))
 """
 
 
@@ -69,8 +69,8 @@ def test_a_device_stays_a_device(tmp_path):
 @pytest.mark.parametrize("to", ["pipe", "file"])
 def test_standard_output_by_its_path(tmp_path, path, to):
     code = f"""
-from diffjoint import _locks
-from diffjoint._atomic import check_writable, write_whole
+from diffjoint.storage import locks
+from diffjoint.storage.atomic import check_writable, write_whole
 print("before")
 check_writable({path!r})
 write_whole({path!r}, lambda file: file.write(b"new"))
@@ -258,13 +258,13 @@ def test_what_another_process_finished_meanwhile_is_not_undone(tmp_path, monkeyp
     stamp = [told.st_ino, told.st_size, told.st_mtime_ns]
     journal = tmp_path / ".diffjoint-00000000.begun"
     journal.write_text(json.dumps([{"target": str(new), "was_there": False, "new": stamp}]))
-    lock = _locks.lock
+    lock = locks.lock
 
     def too_late(number):
         journal.unlink(missing_ok=True)
         return lock(number)
 
-    monkeypatch.setattr("diffjoint._locks.lock", too_late)
+    monkeypatch.setattr("diffjoint.storage.locks.lock", too_late)
     tidy(new)
     assert names(tmp_path) == ["new"]
 
@@ -287,7 +287,7 @@ def test_runs_at_once_leave_the_files_of_one_of_them(tmp_path):
 
 
 def test_a_folder_that_somebody_else_locks_is_not_waited_for_long(tmp_path, monkeypatch):
-    monkeypatch.setattr("diffjoint._locks._LONGEST_WAIT", 0.1)
+    monkeypatch.setattr("diffjoint.storage.locks._LONGEST_WAIT", 0.1)
     number = os.open(tmp_path, os.O_RDONLY)
     fcntl.flock(number, fcntl.LOCK_EX)
     write(tmp_path / "a")
