@@ -128,6 +128,17 @@ def test_no_memory_is_no_riddle(broken, monkeypatch, capsys):
     assert not list(broken.rglob("diffjoint-error-*"))
 
 
+def test_what_the_system_refuses_is_no_unexpected_error(broken, monkeypatch, capsys):
+    def fail(*_, **__):
+        raise OSError(28, "No space left on device", "a file")
+
+    monkeypatch.setattr("diffjoint.cli.run.inspecting.inspect", fail)
+    assert end("inspect", "in.csv", "-q") == 1
+    said = capsys.readouterr().err
+    assert said.startswith("Error: The system could not read or write a file: No space left on")
+    assert not list(broken.rglob("diffjoint-error-*"))
+
+
 @pytest.mark.parametrize("device", ["/dev/zero", "/dev/urandom", "/dev/null"])
 def test_devices_are_not_read(device, tmp_path, monkeypatch, capsys):
     """Some never end."""
