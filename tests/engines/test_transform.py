@@ -302,3 +302,14 @@ def test_records_are_plain_text(model, folder, tmp_path):
     manifest = json.loads((tmp_path / "out" / "_diffjoint" / "manifest.json").read_text())
     assert manifest["n_rows"] == 450
     assert manifest["tally"]["columns"]["spouse_age"]["missing"] > 0
+
+
+def test_what_the_system_refuses_is_told_with_how_to_go_on(model, folder, tmp_path, monkeypatch):
+    def refuse(*_, **__):
+        raise OSError(errno.EIO, os.strerror(errno.EIO), "disk")
+
+    with monkeypatch.context() as broken:
+        broken.setattr("diffjoint.engines.manifest._write", refuse)
+        with pytest.raises(FileError, match="Cannot read or write disk: .* start the run again"):
+            transform_dataset(model, folder, tmp_path / "out")
+    assert transform_dataset(model, folder, tmp_path / "out").n_rows > 0
