@@ -90,7 +90,9 @@ def count(table: pd.DataFrame, world: World) -> dict[str, int]:
     against = left = 0
     for column, rule in rules.items():
         says = where_fails(table, rules, rule, world.column_kinds)
-        asked = missing[[name for name in missing if str(name) in rule]].any(axis=1) | missing[column]
+        asked = (
+            missing[[name for name in missing if str(name) in rule]].any(axis=1) | missing[column]
+        )
         against += int(((says == 1) & table[column].notna() & asked).sum())
         left += int(((says == 0) & table[column].isna() & asked).sum())
     broken = sum(

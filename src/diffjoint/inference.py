@@ -8,8 +8,6 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from diffjoint._checks import check, check_count, check_draws
-from diffjoint._choices import DrawsName
 from diffjoint._progress import Progress
 from diffjoint.errors import InputError, in_python, option, warn_user
 from diffjoint.fitting.auto_columns import found_in_words, not_judged
@@ -22,6 +20,8 @@ from diffjoint.fitting.prepare import (
     prepare,
 )
 from diffjoint.fitting.running import running
+from diffjoint.parameters.checks import check, check_count, check_draws
+from diffjoint.parameters.choices import DrawsName
 from diffjoint.report import Report, summarize
 from diffjoint.report.collect import collect_findings
 from diffjoint.report.head import HEAD_ROWS

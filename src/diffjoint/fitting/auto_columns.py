@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from diffjoint._checks import AUTO, check
-from diffjoint._choices import Checkboxes
 from diffjoint._progress import NoProgress, Progress
 from diffjoint._types import Mask, Values
 from diffjoint.errors import option
@@ -21,6 +19,8 @@ from diffjoint.evidence.candidates import (
     UNTOLD,
 )
 from diffjoint.knowledge.labels import Labels
+from diffjoint.parameters.checks import AUTO, check
+from diffjoint.parameters.choices import Checkboxes
 from diffjoint.state import row_keys
 from diffjoint.table import (
     UNTICKED,

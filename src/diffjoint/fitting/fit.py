@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from diffjoint._bundles import Arrays
 from diffjoint._effort import evidence_units, fit_units, in_turn_units, value_units
 from diffjoint._progress import Progress, ScaledProgress
 from diffjoint.detectors import Belief, load_detector
@@ -22,6 +21,7 @@ from diffjoint.fitting.running import running
 from diffjoint.relations import relations_of
 from diffjoint.settings import DEFAULT_DETECTOR
 from diffjoint.state import Observation
+from diffjoint.storage.bundles import Arrays
 from diffjoint.values.boosted import Expectation, learn_values
 from diffjoint.values.wrapped import Wrapped, learn_wrapped
 
@@ -192,7 +192,8 @@ def learn_tree_draws_of(
         progress.begin(in_turn_units(observation, model.space, model.settings))
         step = ScaledProgress(progress, evidence_units(observation, model.settings))
         model = replace(model, belief=model.belief.ready_to_draw(observation, model.seed, step))
-    lesson = Lesson(observation, model.space, expectation, model.masks)
+    one_by_one = model.belief is None or not model.belief.losses_go_together
+    lesson = Lesson(observation, model.space, expectation, model.masks, one_by_one)
     learnt = learn_tree_draws(lesson, n_draws, model.tree_draws, progress)
     return replace(model, tree_draws=learnt)
 

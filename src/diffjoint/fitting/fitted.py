@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from diffjoint._choices import DrawsName
 from diffjoint._progress import Progress
 from diffjoint.diffusion.aggregate import Aggregated
 from diffjoint.draws.learn import n_sets_at_most
@@ -15,6 +14,7 @@ from diffjoint.fitting.model import Model, ValueModel
 from diffjoint.fitting.options import Options
 from diffjoint.fitting.prepare import CodedTable
 from diffjoint.fitting.running import running
+from diffjoint.parameters.choices import DrawsName
 from diffjoint.state import JointState, Observation
 
 

@@ -7,8 +7,6 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from diffjoint._bundles import DENOISER, Arrays
-from diffjoint._choices import DrawsName
 from diffjoint._effort import sampling_units
 from diffjoint._extras import need_torch
 from diffjoint._progress import Progress
@@ -18,9 +16,11 @@ from diffjoint.diffusion.aggregate import Aggregated, Clusters, aggregate, aggre
 from diffjoint.draws.packing import pack_draws, unpack_draws
 from diffjoint.draws.trees import TreeDraws
 from diffjoint.errors import InputError, option
+from diffjoint.parameters.choices import DrawsName
 from diffjoint.relations import Relations, make_agree, pack_relations, unpack_relations
 from diffjoint.settings import DEFAULT_DETECTOR, Settings
 from diffjoint.state import Draws, JointSpace, JointState, Masks, Observation, one_mask
+from diffjoint.storage.bundles import DENOISER, Arrays
 from diffjoint.values.boosted import Expectation, expectation_from
 from diffjoint.values.wrapped import Wrapped
 

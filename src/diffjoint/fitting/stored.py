@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from diffjoint._bundles import DENOISER, Arrays
 from diffjoint.detectors import load_detector
 from diffjoint.draws.packing import check_draws
 from diffjoint.errors import ModelFileError
@@ -17,6 +16,7 @@ from diffjoint.fitting.params import label_from, params_from
 from diffjoint.relations import check_relations
 from diffjoint.settings import Settings
 from diffjoint.state import JointSpace
+from diffjoint.storage.bundles import DENOISER, Arrays
 from diffjoint.table import Column, Kind, Schema
 from diffjoint.table.ranks import SCORES
 from diffjoint.trees import stored
@@ -197,6 +197,8 @@ def _check_denoiser(arrays: Arrays, schema: Schema, settings: Settings, n_mm: in
     for name, shape in shapes.items():
         if stored(arrays, name, "f", shape).dtype != np.float32:
             raise ValueError(f"its array {name} is not of float32")
+    if settings.standardised and (arrays[f"{DENOISER}scale"] <= 0).any():
+        raise ValueError("its denoiser scales coordinates to nothing")
 
 
 def _weights(n_coordinates: int, settings: Settings) -> Iterator[tuple[str, tuple[int, ...]]]:
@@ -214,3 +216,6 @@ def _weights(n_coordinates: int, settings: Settings) -> Iterator[tuple[str, tupl
     for name, (n_in, n_out) in layers.items():
         yield f"{DENOISER}network.{name}.weight", (n_out, n_in)
         yield f"{DENOISER}network.{name}.bias", (n_out,)
+    if settings.standardised:
+        yield f"{DENOISER}shift", (n_coordinates,)
+        yield f"{DENOISER}scale", (n_coordinates,)

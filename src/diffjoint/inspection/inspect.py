@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 
-from diffjoint._checks import check
-from diffjoint._choices import Checkboxes
 from diffjoint._progress import NoProgress, Progress
 from diffjoint.errors import in_python
 from diffjoint.fitting.auto_columns import BY_CODES, TOO_FEW, search
@@ -27,6 +25,8 @@ from diffjoint.knowledge.reason_codes import (
     columns_searched_by_codes,
     read_reasons,
 )
+from diffjoint.parameters.checks import check
+from diffjoint.parameters.choices import Checkboxes
 from diffjoint.settings import INSPECTED_ROWS
 from diffjoint.table import (
     Kind,

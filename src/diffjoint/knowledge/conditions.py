@@ -8,15 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from diffjoint._types import Mask, Values
 from diffjoint.errors import InputError, option
+from diffjoint.state.rules import FALSE, TRUE, UNDECIDED, Answers
 from diffjoint.table import Column, Schema, Table, how_to_model, why_passed_through
 
-Answers = NDArray[np.int8]
-"""One answer per row. ``and`` is the minimum of two answers, ``or`` their maximum."""
-FALSE, UNDECIDED, TRUE = 0, 1, 2
 UNSEEN_LEVEL = -1.0
 """Code of a level that fit did not see: it equals no level that a rule can name."""
 

@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from diffjoint._types import Mask, Values
 from diffjoint.errors import InputError, option
-from diffjoint.knowledge.conditions import FALSE, TRUE, UNDECIDED, UNSEEN_LEVEL, Answers, Rule
+from diffjoint.knowledge.conditions import UNSEEN_LEVEL, Rule
 from diffjoint.knowledge.labels import Labels
 from diffjoint.state import JointSpace, JointState
+from diffjoint.state.rules import FALSE, TRUE, UNDECIDED, Answers
 from diffjoint.table import NOT_TICKED, Schema, Table, how_to_model, why_passed_through
 
 Rows = NDArray[np.intp]

@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import Any
 
-from diffjoint._placing import tidy
 from diffjoint.cli.console import by_options, say_warning
 from diffjoint.cli.options.files import Reading
 from diffjoint.cli.options.learning import Filled, Known, Method, Searched
@@ -27,6 +26,7 @@ from diffjoint.imputer import SelectiveImputer, load
 from diffjoint.io.files import TableFile
 from diffjoint.settings import DEFAULT_MEMORY_LIMIT, estimator_params
 from diffjoint.steps import fit_understood, learn_only, understand
+from diffjoint.storage.placing import tidy
 
 Groups = tuple[Searched, Known, Filled, Method, Running]
 """What a model is learnt by."""
