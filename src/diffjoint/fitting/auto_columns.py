@@ -171,9 +171,10 @@ def search_coded(
         schema.n_levels,
         tick=lambda: progress.advance(1),
     )
+    incomplete = set(np.flatnonzero(np.isnan(values).any(axis=0)).tolist())
     found = [
-        replace(one, reason=EXPLAINED) if one.reason == NOTHING_MISSING and has_missing else one
-        for one, has_missing in zip(found, np.isnan(values).any(axis=0), strict=True)
+        replace(one, reason=EXPLAINED) if one.reason == NOTHING_MISSING and j in incomplete else one
+        for j, one in enumerate(found)
     ]
     return [
         {"column": table.labels[position], **_record(candidate, table, schema, position)}
