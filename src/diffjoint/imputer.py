@@ -46,8 +46,8 @@ class SelectiveImputer(InferenceMixin, TransformerMixin, BaseEstimator):  # type
 
     Missing cells of ``mm_columns`` that are called meaningful stay NA, all other missing cells are
     filled with what is expected there. :meth:`sample` draws both, by trees or by a diffusion model
-    of values and missingness mask together; with ``sampler="inpaint"`` and ``detector="paper"`` it
-    decides everything, as in the paper: training it and drawing from it alternate.
+    of values and missingness mask together; with ``sampler="inpaint"`` and ``detector="paper"``
+    that model decides everything, as in the paper: training it and drawing from it alternate.
 
     Parameters
     ----------
@@ -429,7 +429,7 @@ class SelectiveImputer(InferenceMixin, TransformerMixin, BaseEstimator):  # type
         """Keep what was learnt, and set the attributes that tell of it."""
         self._fitted = fitted_from(learned, coded)
         self.history_ = learned.history
-        settled = coded.known.settle(learned.inferred.state)
+        settled = coded.settle(learned.inferred.state)
         self.meaningful_ = in_table_shape(settled.meaningful, coded.table, self.schema_)
 
 

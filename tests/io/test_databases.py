@@ -68,7 +68,7 @@ def database(request, tmp_path):
 def run(capsys, *arguments):
     with pytest.raises(SystemExit) as ended:
         main([str(argument) for argument in arguments])
-    return ended.value.code, capsys.readouterr().err
+    return ended.value.code, "".join(capsys.readouterr())
 
 
 def held(path):

@@ -7,8 +7,9 @@ import pandas as pd
 import pytest
 
 from diffjoint.errors import InputError
-from diffjoint.knowledge.conditions import FALSE, TRUE, UNDECIDED, UNSEEN_LEVEL
+from diffjoint.knowledge.conditions import UNSEEN_LEVEL
 from diffjoint.knowledge.rules import read_rules
+from diffjoint.state.rules import FALSE, TRUE, UNDECIDED
 from diffjoint.table import code_table, infer_schema, open_table
 
 PEOPLE = pd.DataFrame(

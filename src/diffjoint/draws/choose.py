@@ -234,7 +234,7 @@ def _errors_with_trees(
         learner = HistGradientBoostingRegressor(**(LEARNER | STOPPING))
         features = rows.cells[np.ix_(~hidden, plan.inputs)]
         trees = grow(learner, features, left[~hidden], n_levels[plan.inputs], plan.inputs)
-        n_trees.append(learner.n_iter_)
+        n_trees.append(trees.n_rounds)
         after = left[hidden] - trees.predict(rows.cells[hidden])[:, 0]
         without += float((left[hidden] ** 2).sum())
         with_trees += float((after**2).sum())
@@ -325,4 +325,4 @@ def _tree_classes(
     target = np.r_[classes, rare]
     learner = HistGradientBoostingClassifier(**(LEARNER | STOPPING))
     trees = grow(learner, features, target, n_levels[plan.inputs], plan.inputs)
-    return ColumnModel(plan, NO_TREES.baseline[:, None], trees), int(learner.n_iter_)
+    return ColumnModel(plan, NO_TREES.baseline[:, None], trees), trees.n_rounds

@@ -23,9 +23,8 @@ from diffjoint.draws.gates import NO_GATES, Gates, find_gates
 from diffjoint.draws.never import find_never_together
 from diffjoint.draws.start import start_in_turn
 from diffjoint.draws.weigh import plan_weighing
-from diffjoint.relations import Relations, find_relations
+from diffjoint.relations import Relations, relations_of
 from diffjoint.state import JointSpace, Masks, Observation, keyed_uniform
-from diffjoint.table import Kind
 from diffjoint.trees import open_screen, side_by_side
 from diffjoint.values.boosted import Expectation
 
@@ -40,8 +39,6 @@ BOOTSTRAPS, FIRST = 500_000_000, 499_999_999
 """Streams of random numbers for bootstraps, and for what is drawn before plans are chosen."""
 BLAS = {"user_api": "blas"}
 """The threads of matrix products: one alone adds up in one order."""
-NUMBERS = (Kind.CONTINUOUS, Kind.INTEGER)
-"""Kinds of columns that can be in equations."""
 MasksOf = Callable[[Observation, range], Masks | None]
 """Returns the masks to draw values under, for some draws of some rows; None: as it is known."""
 
@@ -142,9 +139,7 @@ class Lesson:
 
     def relations(self) -> Relations:
         """Return what relates columns in all observed rows."""
-        columns = self.space.schema.modelled
-        numbers = [j for j, column in enumerate(columns) if column.kind in NUMBERS]
-        return find_relations(self.observation.values, self.n_levels, numbers)
+        return relations_of(self.observation.values, self.space.schema.modelled)
 
     @property
     def order(self) -> Places:

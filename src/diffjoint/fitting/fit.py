@@ -11,13 +11,14 @@ from diffjoint._effort import evidence_units, fit_units, in_turn_units, value_un
 from diffjoint._progress import Progress, ScaledProgress
 from diffjoint.detectors import Belief, load_detector
 from diffjoint.diffusion.aggregate import Aggregated
-from diffjoint.draws.learn import Lesson
+from diffjoint.draws.learn import MOST_ROWS, Lesson
 from diffjoint.draws.trees import learn_tree_draws
 from diffjoint.errors import warn_user
 from diffjoint.fitting.model import Model, PassModel, ValueModel
 from diffjoint.fitting.options import Options
 from diffjoint.fitting.prepare import CodedTable, Plan, Task
 from diffjoint.fitting.running import running
+from diffjoint.relations import relations_of
 from diffjoint.settings import DEFAULT_DETECTOR
 from diffjoint.state import Observation
 from diffjoint.storage.bundles import Arrays
@@ -69,6 +70,7 @@ def learn_value_model(
         belief=belief,
         device=device,
         expectation=_learn_expectation(observation, plan, seed, progress),
+        relations=relations_of(observation.values[:MOST_ROWS], plan.space.schema.modelled),
     )
 
 

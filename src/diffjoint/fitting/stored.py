@@ -11,8 +11,9 @@ from diffjoint.detectors import load_detector
 from diffjoint.draws.packing import check_draws
 from diffjoint.errors import ModelFileError
 from diffjoint.fitting.found import rules_from
-from diffjoint.fitting.model import BELIEF, EXPECTATION, TREE_DRAWS, arrays_of
+from diffjoint.fitting.model import BELIEF, EXPECTATION, RELATIONS, TREE_DRAWS, arrays_of
 from diffjoint.fitting.params import label_from, params_from
+from diffjoint.relations import check_relations
 from diffjoint.settings import Settings
 from diffjoint.state import JointSpace
 from diffjoint.storage.bundles import DENOISER, Arrays
@@ -157,7 +158,8 @@ def _check_settings(settings: Settings) -> None:
 def _check_arrays(
     arrays: Arrays, detector: str, schema: Schema, settings: Settings, mm: list[int]
 ) -> None:
-    parts = {prefix: arrays_of(arrays, prefix) for prefix in (BELIEF, EXPECTATION, TREE_DRAWS)}
+    named = (BELIEF, EXPECTATION, TREE_DRAWS, RELATIONS)
+    parts = {prefix: arrays_of(arrays, prefix) for prefix in named}
     parts[DENOISER] = {name: a for name, a in arrays.items() if name.startswith(DENOISER)}
     others = set(arrays) - {"shares" if parts[EXPECTATION] else "clusters"}
     if len(others) != sum(map(len, parts.values())):
@@ -165,6 +167,7 @@ def _check_arrays(
     load_detector(detector).check(parts[BELIEF], schema.n_levels, mm)
     if parts[EXPECTATION]:
         check_expectation(parts[EXPECTATION], schema.n_levels)
+        check_relations(parts[RELATIONS], schema.n_levels)
     else:
         _check_clusters(arrays, len(mm), is_settled=bool(parts[BELIEF]))
         if not parts[DENOISER]:

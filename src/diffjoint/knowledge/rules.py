@@ -17,8 +17,6 @@ import numpy as np
 from diffjoint._types import Mask, Values
 from diffjoint.errors import InputError, option
 from diffjoint.knowledge.conditions import (
-    TRUE,
-    Answers,
     Condition,
     Rule,
     answers_of,
@@ -30,6 +28,7 @@ from diffjoint.knowledge.conditions import (
     words_of,
 )
 from diffjoint.parameters.checks import check
+from diffjoint.state.rules import TRUE, Answers
 from diffjoint.table import Column, Kind, Schema, Table, iso_microseconds
 
 LONGEST, DEEPEST, MOST_DIGITS = 20_000, 50, 300

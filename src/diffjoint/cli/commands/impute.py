@@ -61,6 +61,7 @@ def impute(
         cells,
         (searched, known, filled, method, running),
         reading,
+        source,
         in_blocks=in_blocks,
         random_state=seed,
         n_threads=threads,
