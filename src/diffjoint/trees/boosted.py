@@ -1,29 +1,20 @@
-"""Grow boosted trees on rows with missing cells, and keep them as plain arrays."""
+"""Boosted trees as plain arrays."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
 from diffjoint._types import Places, Values
-from diffjoint.trees.bins import Binned, put_into_bins
-from diffjoint.trees.parallel import one_thread
-from diffjoint.trees.sklearn_nodes import Learner, Nodes, no_nodes, read_nodes
+from diffjoint.trees.sklearn_nodes import no_nodes
 
 Arrays = dict[str, NDArray[Any]]
 
-FEWEST = 20
-"""A feature with fewer observed cells is left out: all of them could be in the rows held out."""
-SMOOTHING = 10.0
-"""Weight, in rows, of the overall mean in the number that stands for a level."""
 MOST_LEAVES = 16
 """Leaves of a tree at most: one bit for each fits into a 16-bit integer per row."""
-FEW_BINS, MOST_BINS, ROWS_FOR_MOST = 64, 255, 10_000
-"""Bins of a number: few up to so many rows, where more would cost time and gain little."""
 BLOCK = 8_192
 """Rows evaluated together: few enough to stay in a processor's cache."""
 _BITS = np.arange(2**MOST_LEAVES)
@@ -74,7 +65,7 @@ class Trees:
 
     def numbers(self, features: Values) -> Values:
         """Return features with levels replaced by the numbers that stand for them."""
-        return _as_numbers(features, self.level_codes, self.level_starts)
+        return as_numbers(features, self.level_codes, self.level_starts)
 
     def predict(self, rows: Values) -> Values:
         """Predict from whole rows; return sums of shape (n_rows, n_outputs)."""
@@ -165,67 +156,6 @@ TREE_PARTS = tuple(field.name for field in fields(Trees))
 """Names of the arrays of :class:`Trees`."""
 
 
-def grow(
-    learner: Learner,
-    features: Values,
-    target: NDArray[Any],
-    n_levels: NDArray[np.int64],
-    inputs: Places,
-) -> Trees:
-    """Fit a learner and return its trees.
-
-    Parameters
-    ----------
-    learner : estimator
-        With ``max_leaf_nodes`` of at most ``MOST_LEAVES``.
-    features : array of shape (n_rows, n_features)
-        Coded cells, NaN where missing: trees may split on that, too.
-    target : array of shape (n_rows,)
-        Numbers, truth values, or classes 0, 1, ... that all occur.
-    n_levels : array of shape (n_features,)
-        Number of levels of categorical features; 0 for numbers.
-    inputs : int array of shape (n_features,)
-        The column of each feature in a whole row.
-    """
-    if learner.max_leaf_nodes is None or learner.max_leaf_nodes > MOST_LEAVES:
-        raise ValueError(
-            f"max_leaf_nodes must be at most {MOST_LEAVES}; got {learner.max_leaf_nodes}."
-        )
-    codes, starts = _level_codes(features, _indicators(learner, target), n_levels)
-    numbers = _as_numbers(features, codes, starts)
-    numbers[:, (~np.isnan(numbers)).sum(axis=0) < FEWEST] = 0.0
-    n_bins, boost = n_bins_for(len(numbers)), _compiled()
-    if boost is not None:
-        nodes = boost(learner, put_into_bins(numbers, n_bins), target)
-    else:
-        with one_thread():
-            nodes = read_nodes(learner.set_params(max_bins=n_bins).fit(numbers, target))
-    return Trees(**nodes, level_codes=codes, level_starts=starts, inputs=inputs)
-
-
-@cache
-def _compiled() -> Callable[[Learner, Binned, NDArray[Any]], Nodes] | None:
-    """Return what grows trees with scikit-learn's compiled parts; None if these are not as known.
-
-    They are not public, so that another release may change them. Then learners grow their trees
-    themselves.
-    """
-    numbers = np.arange(8.0)
-    trial = HistGradientBoostingRegressor(max_iter=1, max_leaf_nodes=2, min_samples_leaf=1)
-    try:
-        from diffjoint.trees.sklearn_grower import boost  # noqa: PLC0415 - may be refused
-
-        boost(trial.set_params(early_stopping=False), put_into_bins(numbers[:, None], 8), numbers)
-    except (ImportError, AttributeError, TypeError, ValueError):
-        return None
-    return boost
-
-
-def n_bins_for(n_rows: int) -> int:
-    """Return how many bins to use for a number with so many rows."""
-    return FEW_BINS if n_rows <= ROWS_FOR_MOST else MOST_BINS
-
-
 def mean_of(several: Sequence[Trees]) -> Trees:
     """Return trees that predict the mean of several, all grown on the same rows.
 
@@ -261,40 +191,8 @@ def constant(baseline: Values) -> Trees:
     return Trees(**no_nodes(baseline), level_codes=np.empty(0), level_starts=none, inputs=none)
 
 
-def _indicators(learner: Learner, target: NDArray[Any]) -> Values:
-    """Return the target as columns of numbers: itself, or one for each of more than two classes."""
-    n_classes = int(target.max()) + 1 if isinstance(learner, HistGradientBoostingClassifier) else 0
-    if n_classes <= 2:
-        return np.asarray(target, dtype=np.float64)[:, None]
-    return np.asarray(target[:, None] == np.arange(n_classes), dtype=np.float64)
-
-
-def _starts(n_levels: NDArray[np.int64]) -> NDArray[np.int64]:
-    return np.where(n_levels > 0, n_levels.cumsum() - n_levels, -1)
-
-
-def _level_codes(
-    features: Values, indicators: Values, n_levels: NDArray[np.int64]
-) -> tuple[Values, NDArray[np.int64]]:
-    """Return a number for each level: the smoothed mean of the target (target encoding).
-
-    Of several indicators, it is the linear combination in which the levels differ most.
-    """
-    starts, codes = _starts(n_levels), np.zeros(int(n_levels.sum()))
-    mean = indicators.mean(axis=0)
-    for feature in np.flatnonzero(n_levels):
-        there = ~np.isnan(features[:, feature])
-        levels, n = features[there, feature].astype(int), n_levels[feature]
-        counts = np.bincount(levels, minlength=n)[:, None]
-        sums = np.column_stack([np.bincount(levels, c, minlength=n) for c in indicators[there].T])
-        above = (sums + SMOOTHING * mean) / (counts + SMOOTHING) - mean
-        if len(mean) > 1:
-            above = above @ np.linalg.svd(np.sqrt(counts) * above, full_matrices=False)[2][:1].T
-        codes[starts[feature] : starts[feature] + n] = above[:, 0]
-    return codes, starts
-
-
-def _as_numbers(features: Values, codes: Values, starts: NDArray[np.int64]) -> Values:
+def as_numbers(features: Values, codes: Values, starts: NDArray[np.int64]) -> Values:
+    """Return features with levels replaced by the numbers that stand for them."""
     numbers = features.copy()
     for feature in np.flatnonzero(starts >= 0):
         there = ~np.isnan(features[:, feature])
