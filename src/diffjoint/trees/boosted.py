@@ -17,6 +17,8 @@ MOST_LEAVES = 16
 """Leaves of a tree at most: one bit for each fits into a 16-bit integer per row."""
 BLOCK = 8_192
 """Rows evaluated together: few enough to stay in a processor's cache."""
+FEW, MOST_TOGETHER = 300, 2**17
+"""Rows of which all splits are evaluated at once, and cells of rows and splits at a time."""
 _BITS = np.arange(2**MOST_LEAVES)
 _LEAF: NDArray[np.intp] = np.frexp(~_BITS & (_BITS + 1))[1].astype(np.intp) - 1
 """The first leaf that is not ruled out, for every set of bits of those that are."""
@@ -78,8 +80,10 @@ class Trees:
         -----
         Rows do not walk the trees. Every split is evaluated for all rows of a block at once. Where
         a row goes right, the leaves to the left of the split are ruled out; the first of the
-        remaining leaves is the row's own.
+        remaining leaves is the row's own. Of few rows all splits are evaluated at once as well.
         """
+        if 0 < len(features) <= FEW and len(self.roots):
+            return self._sums_of_few(self.numbers(features))
         total = np.tile(self.baseline, (len(features), 1))
         for start in range(0, len(features) if len(self.roots) else 0, BLOCK):
             block = slice(start, start + BLOCK)
@@ -97,6 +101,38 @@ class Trees:
                     ruled_out |= goes_right
                 total[block, output] += leaves[_LEAF[ruled_out]]
         return total
+
+    def _sums_of_few(self, numbers: Values) -> Values:
+        """Return the same as :meth:`sums`, bit for bit: trees are added in their order."""
+        splits, total = self._splits, np.empty((len(numbers), len(self.baseline)))
+        step = max(1, MOST_TOGETHER // len(splits.feature))
+        for start in range(0, len(numbers), step):
+            some = slice(start, start + step)
+            cells = numbers[some].T[splits.feature]
+            right = np.where(
+                splits.missing_left, cells > splits.threshold, ~(cells <= splits.threshold)
+            )
+            ruled_out = np.bitwise_or.reduceat(right * splits.to_the_left, splits.starts, axis=0)
+            said = np.take_along_axis(splits.leaves, _LEAF[ruled_out], axis=1)
+            for output, baseline in enumerate(self.baseline):
+                own = said[self.output == output]
+                first = np.full((1, own.shape[1]), baseline)
+                total[some, output] = np.add.accumulate(np.vstack([first, own]))[-1]
+        return total
+
+    @cached_property
+    def _splits(self) -> "_Splits":
+        """Lay the splits of all trees end to end; a tree of one leaf gets one that does nothing."""
+        nothing = (0, np.inf, True, np.uint16(0))
+        of_trees = [splits or [nothing] for _, splits, _ in self._plan]
+        parts = zip(*(split for splits in of_trees for split in splits), strict=True)
+        feature, threshold, missing_left, to_the_left = (np.array(part) for part in parts)
+        leaves = np.zeros((len(of_trees), MOST_LEAVES))
+        for place, (_, _, values) in enumerate(self._plan):
+            leaves[place, : len(values)] = values
+        starts = np.cumsum([0, *(len(splits) for splits in of_trees[:-1])])
+        threshold, missing_left = threshold[:, None], missing_left[:, None]
+        return _Splits(feature, threshold, missing_left, to_the_left[:, None], starts, leaves)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the arrays alone; what is cached is computed again."""
@@ -150,6 +186,29 @@ class Trees:
         """Predict the first output: the logit of a probability, for a classifier."""
         only: Values = self.predict(rows)[:, 0]
         return only
+
+
+@dataclass(frozen=True)
+class _Splits:
+    """The splits of several trees, end to end, as columns.
+
+    Attributes
+    ----------
+    feature : array of shape (n_splits,)
+    threshold, missing_left, to_the_left : arrays of shape (n_splits, 1)
+        The last are the bits of the leaves to the left of a split.
+    starts : array of shape (n_trees,)
+        The first split of each tree.
+    leaves : array of shape (n_trees, MOST_LEAVES)
+        What leaves say, from left to right.
+    """
+
+    feature: Places
+    threshold: Values
+    missing_left: NDArray[np.bool_]
+    to_the_left: NDArray[np.uint16]
+    starts: Places
+    leaves: Values
 
 
 TREE_PARTS = tuple(field.name for field in fields(Trees))
