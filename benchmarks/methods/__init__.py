@@ -9,7 +9,14 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 
 from benchmarks.methods.base import Method
-from benchmarks.methods.diffusion import DIFFPUTER, REDUCED_INPAINT, Diffusion, budget_of
+from benchmarks.methods.diffusion import (
+    DIFFPUTER,
+    NARROW_INPAINT,
+    OWN_DIFFPUTER,
+    REDUCED_INPAINT,
+    Diffusion,
+    budget_of,
+)
 from benchmarks.methods.masked_autoencoder import PAPER, MaskedAutoencoder, describe_by_name
 from benchmarks.methods.mice import MiceForest
 from benchmarks.methods.round_robin import GapsAsTheyAre, RoundRobin, boosted, forest
@@ -167,6 +174,18 @@ METHODS: dict[str, Entry] = {
         "in batches of 256",
         lambda kinds: Diffusion(kinds, detector="paper", preset="fast", sampler="inpaint"),
         selective=True,
+    ),
+    "diffjoint_paper_narrow": Entry(
+        "Diff-Joint, narrow network, 10 repeats",
+        f"paper's detector and sampler, {budget_of(NARROW_INPAINT)}",
+        lambda kinds: Diffusion(kinds, detector="paper", **NARROW_INPAINT),
+        selective=True,
+    ),
+    "diffputer_own": Entry(
+        "DiffPuter, as its code has it",
+        "Diffusion.diffputer(): mean first fill, standardised coordinates, churn 1, "
+        f"{budget_of(OWN_DIFFPUTER)}",
+        lambda kinds: Diffusion(kinds, **OWN_DIFFPUTER),
     ),
     "diffjoint_as_published": Entry(
         "Diff-Joint, paper's settings",

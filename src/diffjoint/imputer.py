@@ -11,10 +11,6 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from diffjoint._atomic import check_writable
-from diffjoint._bundles import Key, check_key
-from diffjoint._checks import AUTO, check_draws
-from diffjoint._choices import Band, Checkboxes, DrawsName, MMOutput
 from diffjoint.errors import InputError
 from diffjoint.fitting.fit import Learned, fit_passes, fit_values
 from diffjoint.fitting.fitted import Fitted, fitted_from
@@ -32,12 +28,16 @@ from diffjoint.fitting.running import running
 from diffjoint.fitting.saving import Saved, read_model, write_model
 from diffjoint.fitting.stored import laid_out_otherwise
 from diffjoint.inference import InferenceMixin
+from diffjoint.parameters.checks import AUTO, check_draws
+from diffjoint.parameters.choices import Band, Checkboxes, DrawsName, MMOutput
 from diffjoint.results.complete import check_output, in_table_shape, indicator_names
 from diffjoint.results.constants import read_constants
 from diffjoint.results.explain import (
     REVIEW_BAND,
 )
 from diffjoint.settings import DEFAULT_DETECTOR, DEFAULT_MEMORY_LIMIT, DEFAULT_PRESET, Diffusion
+from diffjoint.storage.atomic import check_writable
+from diffjoint.storage.bundles import Key, check_key
 from diffjoint.table import Table, open_table
 
 
@@ -45,9 +45,9 @@ class SelectiveImputer(InferenceMixin, TransformerMixin, BaseEstimator):  # type
     """Impute the cells that were lost; keep those that are missing for a reason.
 
     Missing cells of ``mm_columns`` that are called meaningful stay NA, all other missing cells are
-    filled with what is expected there. A diffusion model of values and missingness mask together
-    gives draws of both; with ``sampler="inpaint"`` and ``detector="paper"`` it decides everything,
-    as in the paper: training it and drawing from it alternate.
+    filled with what is expected there. :meth:`sample` draws both, by trees or by a diffusion model
+    of values and missingness mask together; with ``sampler="inpaint"`` and ``detector="paper"``
+    that model decides everything, as in the paper: training it and drawing from it alternate.
 
     Parameters
     ----------
@@ -429,7 +429,7 @@ class SelectiveImputer(InferenceMixin, TransformerMixin, BaseEstimator):  # type
         """Keep what was learnt, and set the attributes that tell of it."""
         self._fitted = fitted_from(learned, coded)
         self.history_ = learned.history
-        settled = coded.known.settle(learned.inferred.state)
+        settled = coded.settle(learned.inferred.state)
         self.meaningful_ = in_table_shape(settled.meaningful, coded.table, self.schema_)
 
 

@@ -22,6 +22,7 @@ from benchmarks import (
     coverage,
     downstream,
     draws,
+    ideal,
     known_rates,
     life_losses,
     lost,
@@ -55,6 +56,15 @@ def test_the_reduced_paper_run_measures_every_pass(tmp_path, capsys):
     table = pd.read_csv(tmp_path / "table.csv")
     assert "medium-or: not run" in table["run"].tolist()
     assert "paper (GPU" in capsys.readouterr().out
+
+
+def test_a_perfect_model_is_measured_after_every_pass(tmp_path, capsys):
+    ideal.main(["--quick", "--results", str(tmp_path / "ideal.csv")])
+    results = pd.read_csv(tmp_path / "ideal-quick.csv")
+    assert results["pass"].tolist() == [*range(1, 11)]
+    for name in ("acc", "recall", "precision"):
+        assert results[name].between(50, 100).all()
+    assert "| 10 | 1 | recall | 92.0 |" in capsys.readouterr().out
 
 
 def test_the_limits_are_measured_for_every_mechanism_and_ratio(tmp_path, capsys):

@@ -13,11 +13,11 @@ import numpy as np
 import pandas as pd
 
 from diffjoint import load, read_decisions
-from diffjoint._bundles import Arrays, read_bundle, write_bundle
 from diffjoint.io.files import read_file, write_file
 from diffjoint.io.rule_files import read_rule_file, write_rules
 from diffjoint.knowledge.rules import LONGEST, read_rules
 from diffjoint.settings import NA_VALUES
+from diffjoint.storage.bundles import Arrays, read_bundle, write_bundle
 from diffjoint.table import infer_schema, open_table
 from tests.conftest import TINY, TINY_INPAINT, new_imputer
 from tests.fuzz.alter import alter

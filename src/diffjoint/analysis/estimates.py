@@ -81,12 +81,12 @@ def analyse(
             parameter="n_bootstraps",
         )
     rng = np.random.default_rng(random_state)
-    spread = []
+    found = []
     for table in tables:
         rows = [rng.integers(0, len(table), len(table)) for _ in range(n_bootstraps)]
         again = np.array([_numbers(analysis(_rows_of(table, some))) for some in rows])
-        spread.append(again.var(axis=0, ddof=1))
-    return Found(np.array([_numbers(one) for one in first]), np.array(spread), _names(first[0]))
+        found.append(again.var(axis=0, ddof=1))
+    return Found(np.array([_numbers(one) for one in first]), np.array(found), _names(first[0]))
 
 
 def _rows_of(table: Any, rows: NDArray[np.int64]) -> Any:

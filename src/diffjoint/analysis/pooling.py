@@ -244,20 +244,20 @@ def _combined_dof(
 def _checked(
     estimates: ArrayLike, variances: ArrayLike, dof_complete: float | None
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    found, spread = np.asarray(estimates, dtype=float), np.asarray(variances, dtype=float)
-    if found.ndim not in (1, 2) or found.shape != spread.shape:
+    estimated, variance = np.asarray(estimates, dtype=float), np.asarray(variances, dtype=float)
+    if estimated.ndim not in (1, 2) or estimated.shape != variance.shape:
         raise InputError(
             "estimates and variances must have one shape, (n_tables,) or (n_tables, "
-            f"n_parameters); got {found.shape} and {spread.shape}.",
+            f"n_parameters); got {estimated.shape} and {variance.shape}.",
             parameter="variances",
         )
-    if len(found) < 2:
+    if len(estimated) < 2:
         raise InputError(
-            f"pool needs the estimates of at least 2 tables; got {len(found)}. Draw more: "
+            f"pool needs the estimates of at least 2 tables; got {len(estimated)}. Draw more: "
             "sample(X, n_draws=20).",
             parameter="estimates",
         )
-    if not np.isfinite(found).all() or not np.isfinite(spread).all() or (spread < 0).any():
+    if not np.isfinite(estimated).all() or not np.isfinite(variance).all() or (variance < 0).any():
         raise InputError(
             "estimates must be finite, and variances finite and not negative. Pass squared "
             "standard errors, and look at tables whose analysis failed.",
@@ -269,7 +269,7 @@ def _checked(
             "or leave it out.",
             parameter="dof_complete",
         )
-    return found, spread
+    return estimated, variance
 
 
 def _plain(numbers: Any) -> Any:

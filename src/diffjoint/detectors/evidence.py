@@ -5,7 +5,6 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from diffjoint._bundles import Arrays
 from diffjoint._progress import Progress
 from diffjoint._types import Mask, Values
 from diffjoint.detectors.belief import Belief, Detector
@@ -22,6 +21,7 @@ from diffjoint.evidence import (
 )
 from diffjoint.evidence.packing import check_packed
 from diffjoint.state import JointSpace, Masks, Observation, keyed_uniform
+from diffjoint.storage.bundles import Arrays
 
 
 class EvidenceBelief(Belief):
@@ -33,6 +33,11 @@ class EvidenceBelief(Belief):
     def __init__(self, evidence: Evidence) -> None:
         self.evidence = evidence
         self.doubts = evidence.doubts
+
+    @property
+    def losses_go_together(self) -> bool:
+        """Whether cells of a row are found to get lost together."""
+        return self.evidence.leans_on_values
 
     def probability(
         self, observation: Observation, folds: NDArray[np.int64] | None = None

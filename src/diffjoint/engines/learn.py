@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from diffjoint.engines.engine import Engine
+from diffjoint.engines.engine import Engine, explaining_files
 from diffjoint.engines.fragment import read_rows
 from diffjoint.engines.local import LocalEngine
 from diffjoint.engines.pieces import Piece, check_columns, find_dataset
@@ -50,6 +50,7 @@ class _Pick:
     limit: int
 
 
+@explaining_files()
 def fit_dataset(
     imputer: SelectiveImputer,
     source: str | os.PathLike[str],
@@ -94,6 +95,7 @@ def fit_dataset(
     return imputer.fit(sample_dataset(source, fit_rows, engine).table)
 
 
+@explaining_files()
 def sample_dataset(
     source: str | os.PathLike[str],
     n_rows: int = DEFAULT_FIT_ROWS,

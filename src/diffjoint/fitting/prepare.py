@@ -1,7 +1,7 @@
 """A table checked and coded once: what fit learns from, and what questions are asked about."""
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from diffjoint._types import Mask, Values
 from diffjoint.detectors import LossRate
 from diffjoint.errors import InputError, option, warn_user
-from diffjoint.fitting.found import all_rules, find_in_fit
+from diffjoint.fitting.found import find_in_fit, rules_in_force, with_found
 from diffjoint.fitting.loss_rates import doubts_on_rates, place_loss_rates
 from diffjoint.fitting.options import Options
 from diffjoint.fitting.running import running
@@ -28,7 +28,7 @@ from diffjoint.knowledge.resolve import (
 from diffjoint.knowledge.rules import read_rules
 from diffjoint.settings import Settings, fitted_to
 from diffjoint.skip_rules.find import FoundRule
-from diffjoint.state import JointSpace, Observation, canonical_order, row_keys
+from diffjoint.state import JointSpace, JointState, Observation, canonical_order, row_keys
 from diffjoint.table import (
     NOT_TICKED,
     Schema,
@@ -109,9 +109,9 @@ class CodedTable:
         What the user knows of those.
     given : Given
         What was opened.
-    rules : tuple of Rule
-        Rules that are given and rules that the table of ``fit`` follows: evidence of what is
-        meaningful, whether they are kept to or not.
+    settling : Knowledge or None
+        The same with rules that were found: nothing is filled in where they fail, and filled gates
+        agree with what is behind them. None: there are none beside those that are known.
     """
 
     table: Table
@@ -119,8 +119,20 @@ class CodedTable:
     missing: Mask
     known: Knowledge
     given: Given
-    rules: tuple[Rule, ...] = ()
+    settling: Knowledge | None = None
     _kept: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def settle(self, state: JointState) -> JointState:
+        """Return a state that obeys the rules, also those that were found."""
+        if self.settling is None:
+            return self.known.settle(state)
+        meaningful = state.meaningful | self.settling.meaningful
+        return self.settling.settle(JointState(state.values, meaningful))
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """Rules that are given and that were found: evidence, whether they settle cells or not."""
+        return (self.known if self.settling is None else self.settling).rules
 
     @property
     def digest(self) -> str:
@@ -268,16 +280,16 @@ def prepare_fit(understood: Understood) -> Task:
     settled = settled_columns(options, table, schema, coded, rules, settings)
     values = code_table(table, schema, "error")
     with running(options.n_threads, verbose=options.verbose and options.were_found) as progress:
-        searched = choose_searched(options, table, values, schema, settings, progress)
+        searched = choose_searched(
+            options, table, values, schema, settings, progress, labels, settled
+        )
     space = joint_space(table, schema, searched.labels, settings, settled)
     check_labels(labels, coded, table, schema, space)
     loss_rate = place_loss_rates(options, table, space)
     values = without_lost_checkboxes(values, labels, schema)
     missing = find_missing(table, values, schema, "error")
     found = find_in_fit(values, missing, space, labels, rules, options)
-    every = all_rules(rules, table, schema, options, found)
-    rules = every if options.use_found_rules else rules
-    known = resolve_knowledge(values, missing, schema, labels, coded, rules)
+    known, settling = _know(values, missing, table, schema, (labels, coded), rules, options, found)
     _warn((*known.doubts, *doubts_on_rates(loss_rate, missing, space)))
     plan = Plan(
         space,
@@ -295,7 +307,7 @@ def prepare_fit(understood: Understood) -> Task:
         kept_unjudged,
         found,
     )
-    return Task(plan, CodedTable(table, values, missing, known, given, every))
+    return Task(plan, CodedTable(table, values, missing, known, given, settling))
 
 
 def prepare(
@@ -318,11 +330,28 @@ def prepare(
     check_labels(labels, coded, table, schema, space)
     values = without_lost_checkboxes(code_table(table, schema, options.unseen), labels, schema)
     missing = find_missing(table, values, schema, options.unseen)
-    given_rules = read_rules(options.rules, table, schema)
-    every = all_rules(given_rules, table, schema, options, found)
-    rules = every if options.use_found_rules else given_rules
-    known = resolve_knowledge(values, missing, schema, labels, coded, rules)
-    return CodedTable(table, values, missing, known, given, every)
+    rules = read_rules(options.rules, table, schema)
+    known, settling = _know(values, missing, table, schema, (labels, coded), rules, options, found)
+    return CodedTable(table, values, missing, known, given, settling)
+
+
+def _know(
+    values: Values,
+    missing: Mask,
+    table: Table,
+    schema: Schema,
+    labels: tuple[Labels, Labels],
+    given: tuple[Rule, ...],
+    options: Options,
+    found: Sequence[FoundRule],
+) -> tuple[Knowledge, Knowledge | None]:
+    """Return what is known, and the same with found rules where these are to have gates agree."""
+    rules = rules_in_force(given, table, schema, options, found)
+    known = resolve_knowledge(values, missing, schema, *labels, rules)
+    agreeing = with_found(given, table, schema, options, found)
+    if options.use_found_rules or agreeing == given:
+        return known, None
+    return known, resolve_knowledge(values, missing, schema, *labels, agreeing)
 
 
 def find_missing(table: Table, values: Values, schema: Schema, unseen: str) -> Mask:

@@ -310,18 +310,22 @@ def _code(column: str, value: str, reason: str) -> str:
 def _suspected_codes(found: Inspection, file: TableFile, na_values: Sequence[str]) -> list[str]:
     """Return options that read suspected values as missing, in their own columns alone.
 
+    Of very many, a value that is suspected wherever it stands is named once, without a column.
     Those that --code cannot name, such as blanks, are read as missing wherever they stand.
     """
     kinds = {column.name: column.kind for column in found.columns}
-    codes, tokens = [], []
+    codes, tokens = list[str](), list[str]()
     cells = None if file.text is None else file.text.cells
-    for one in found.disguised[:MOST_SHOWN]:
+    for one in found.disguised:
         column = None if cells is None else cells[one.column]
         value = one.value if column is None else str(column.iloc[one.first_row])
         if value == value.strip():
             is_carried = kinds[one.column] == Kind.PASS_THROUGH
-            reason = None if is_carried else reason_in_words(value)
-            codes += ["--code", _code(one.column, value, reason or "missing")]
+            reason = reason_in_words(value) or "missing"
+            everywhere = len(found.disguised) > MOST_SHOWN and value in found.suspected_everywhere
+            code = _code(one.column, value, "missing" if is_carried else reason)
+            code = f"{value}={reason}" if everywhere and ":" not in value else code
+            codes += [] if code in codes else ["--code", code]
         elif cells is not None and "," not in value:
             tokens.append(value)
     named = ["--na-values", ",".join([*na_values, *dict.fromkeys(tokens)])] if tokens else []

@@ -39,6 +39,9 @@ class Rule:
         meaningful for another reason.
     is_found : bool
         Whether it was found in a table, rather than given.
+    settles : bool
+        Whether cells are lost where it holds. If not, that is said only of cells behind gates that
+        were filled in, which are to agree with each other.
     trials : tuple of (int, float)
         For gates that are numbers: the position, and a value on either side of where the rule's
         answer may change.
@@ -50,6 +53,7 @@ class Rule:
     condition: Condition
     only_if: bool = False
     is_found: bool = False
+    settles: bool = True
     trials: tuple[tuple[int, float], ...] = ()
 
     def answers(self, values: Values, meaningful: Mask) -> Answers:

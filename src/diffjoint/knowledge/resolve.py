@@ -272,12 +272,13 @@ def _apply_rule(rule: Rule, asked: Values, missing: Mask, labelled: Labels, said
     is_open = missing[:, j] & ~labelled.meaningful[:, j] & ~labelled.lost[:, j]
     is_undecided = answers == UNDECIDED
     said.demanded[is_undecided & is_regular, j] = TRUE
-    said.meaningful[:, j] |= is_open & (answers == FALSE)
     said.undecided[:, j] = is_open & is_undecided
     contradicts: Mask = is_regular & (answers == FALSE)
+    said.meaningful[:, j] |= is_open & (answers == FALSE)
     if not rule.only_if:
         said.demanded[is_undecided & labelled.meaningful[:, j], j] = FALSE
-        said.lost[:, j] |= is_open & (answers == TRUE)
+        if rule.settles:
+            said.lost[:, j] |= is_open & (answers == TRUE)
         contradicts |= labelled.meaningful[:, j] & (answers == TRUE)
     return contradicts
 

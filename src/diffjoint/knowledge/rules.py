@@ -14,7 +14,6 @@ from typing import Any, cast
 
 import numpy as np
 
-from diffjoint._checks import check
 from diffjoint._types import Mask, Values
 from diffjoint.errors import InputError, option
 from diffjoint.knowledge.conditions import (
@@ -28,6 +27,7 @@ from diffjoint.knowledge.conditions import (
     numbers_of,
     words_of,
 )
+from diffjoint.parameters.checks import check
 from diffjoint.state.rules import TRUE, Answers
 from diffjoint.table import Column, Kind, Schema, Table, iso_microseconds
 

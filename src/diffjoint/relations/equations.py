@@ -136,7 +136,7 @@ def _kept(equation: Equation, values: Values) -> Equation | None:
     of = values[known, equation.columns[0]]
     near = EXACT * max(float(of.std()), 1e-12) if known.any() else 0.0
     if equation.is_product:
-        near += 0.51 * _grid(of)
+        near += 0.51 * unit_of(of)
     holds = np.abs(off[known]) <= near
     says = (values[known][:, equation.columns[1:]] != 0).all(axis=1)
     if says.sum() < FEWEST or min(holds.mean(), holds[says].mean()) < HOLDS:
@@ -145,7 +145,7 @@ def _kept(equation: Equation, values: Values) -> Equation | None:
     return Equation(**parts)
 
 
-def _grid(cells: Values) -> float:
+def unit_of(cells: Values) -> float:
     """Return the unit that numbers are rounded to; 0 if they are not."""
     for decimals in range(MOST_DECIMALS):
         if np.allclose(cells, np.round(cells, decimals), rtol=0, atol=1e-9):
@@ -202,7 +202,7 @@ def _products(values: Values, numbers: Sequence[int]) -> Iterable[Equation]:
     sums = logs[:, pairs[:, 0]] + logs[:, pairs[:, 1]]
     for place, of in enumerate(positive):
         cells = screened[:, place]
-        grid = _grid(cells[~np.isnan(cells)])
+        grid = unit_of(cells[~np.isnan(cells)])
         near = EXACT + np.nan_to_num(grid / np.where(cells > 0, cells, np.nan))
         for pair in _pairs_that_give(logs, sums, place, near, any_constant=True):
             a, b = (int(positive[at]) for at in pairs[pair])

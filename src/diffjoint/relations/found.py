@@ -6,9 +6,15 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from diffjoint._types import Mask, Places, Values
-from diffjoint.relations.equations import Equation, find_equations
+from diffjoint.relations.equations import MOST_ROWS, Equation, find_equations, unit_of
 from diffjoint.relations.lookups import Band, Lookup, find_bands, find_lookups
 from diffjoint.relations.orders import find_orders
+from diffjoint.table import Column, Kind
+
+NUMBERS = (Kind.CONTINUOUS, Kind.INTEGER)
+"""Kinds of columns that equations are between."""
+ROUNDING = 0.51
+"""How far a rounded product may be off, in units of its column."""
 
 
 @dataclass(frozen=True)
@@ -22,12 +28,15 @@ class Relations:
     bands : tuple of Band
     orders : int array of shape (n_pairs, 2)
         The first column of a pair is never above the second.
+    units : array of shape (n_columns,)
+        What the numbers of each column are rounded to; 0 if they are not.
     """
 
     equations: tuple[Equation, ...] = ()
     lookups: tuple[Lookup, ...] = ()
     bands: tuple[Band, ...] = ()
     orders: Places = field(default_factory=lambda: np.empty((0, 2), dtype=np.int64))
+    units: Values = field(default_factory=lambda: np.empty(0))
 
     def decided(self, column: int, cells: Values, waiting: Mask | None = None) -> Values:
         """Return what a column must hold in some rows; NaN where nothing decides it.
@@ -88,10 +97,35 @@ class Relations:
                 low, high = np.maximum(low, lowest), np.minimum(high, highest)
         return low, high
 
+    def allowed(self, column: int, n_codes: int, cells: Values) -> Mask:
+        """Return which levels of a column can stand beside what some rows hold.
+
+        Returns
+        -------
+        bool array of shape (n_rows, n_codes)
+
+        Examples
+        --------
+        >>> town_of_code = Lookup(0, 1, np.array([0.0, 0.0, 1.0]))
+        >>> Relations(lookups=(town_of_code,)).allowed(0, 3, np.array([[np.nan, 0.0]]))
+        array([[ True,  True, False]])
+        """
+        found = np.ones((len(cells), n_codes), dtype=bool)
+        for one in self.lookups:
+            if one.source == column:
+                held = cells[:, [one.target]]
+                found &= np.isnan(held) | np.isnan(one.values) | (held == one.values)
+        return found
+
+    def rounded(self, column: int, numbers: Values) -> Values:
+        """Return numbers rounded as those of a column are."""
+        unit = self.units[column] if len(self.units) else 0.0
+        return np.round(numbers, round(-np.log10(unit))) if unit else numbers
+
     def concern(self, column: int) -> bool:
         """Return whether anything is known of a column."""
         decides = (
-            {one.target for one in self.lookups}
+            {j for one in self.lookups for j in (one.source, one.target)}
             | {one.levels for one in self.bands}
             | {one.number for one in self.bands}
             | {j for one in self.equations for j in one.columns}
@@ -112,7 +146,9 @@ class Relations:
         for equation in self.equations:
             off = equation.off(cells)
             size = np.nanmax(np.abs(cells[:, equation.columns]), axis=1, initial=1.0)
-            columns.append(np.abs(off) > near * size)
+            unit = self.units[equation.columns[0]] if len(self.units) else 0.0
+            rounding = ROUNDING * unit * equation.is_product
+            columns.append(np.abs(off) > near * size + rounding)
         looked_up = [
             *((one.target, one.look_up(cells)) for one in self.lookups),
             *((one.levels, one.look_up(cells)) for one in self.bands),
@@ -134,7 +170,9 @@ def _where_none_waits(
     return np.where(waiting[:, others].any(axis=1), np.nan, said)
 
 
-def find_relations(values: Values, n_levels: Places, numbers: Sequence[int]) -> Relations:
+def find_relations(
+    values: Values, n_levels: Places, numbers: Sequence[int], dates: Sequence[int] = ()
+) -> Relations:
     """Find the relations that hold in the observed rows of a table.
 
     Parameters
@@ -145,6 +183,8 @@ def find_relations(values: Values, n_levels: Places, numbers: Sequence[int]) -> 
         Levels of each column; 0 for numbers.
     numbers : sequence of int
         The columns that equations and orders are between: numbers, not dates.
+    dates : sequence of int
+        Columns that other orders are between.
 
     Examples
     --------
@@ -157,5 +197,31 @@ def find_relations(values: Values, n_levels: Places, numbers: Sequence[int]) -> 
         find_equations(values, numbers),
         find_lookups(values, n_levels),
         find_bands(values, n_levels, numbers),
-        find_orders(values, numbers),
+        np.concatenate([find_orders(values, numbers), find_orders(values, dates)]),
+        _units(values, numbers),
     )
+
+
+def relations_of(values: Values, columns: Sequence[Column]) -> Relations:
+    """Find the relations between the columns of a table.
+
+    Parameters
+    ----------
+    values : array of shape (n_rows, n_columns)
+        Coded cells, NaN where missing.
+    columns : sequence of Column
+        All modelled ones.
+    """
+    numbers = [j for j, column in enumerate(columns) if column.kind in NUMBERS]
+    dates = [j for j, column in enumerate(columns) if column.kind is Kind.DATETIME]
+    n_levels = np.array([column.n_codes for column in columns], dtype=np.int64)
+    return find_relations(values, n_levels, numbers, dates)
+
+
+def _units(values: Values, numbers: Sequence[int]) -> Values:
+    """Return what numbers are rounded to, column by column."""
+    found = np.zeros(values.shape[1])
+    for j in numbers:
+        observed = values[:MOST_ROWS, j]
+        found[j] = unit_of(observed[~np.isnan(observed)])
+    return found

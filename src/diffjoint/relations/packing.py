@@ -22,6 +22,7 @@ def pack_relations(relations: Relations) -> Arrays:
         "lookups": _pairs([(one.source, one.target) for one in lookups]),
         "bands": _pairs([(one.number, one.levels) for one in bands]),
         "orders": relations.orders,
+        "units": relations.units,
     }
     columns = [np.array(equation.columns, dtype=np.int64) for equation in equations]
     arrays |= join_arrays("columns", columns)
@@ -67,7 +68,7 @@ def unpack_relations(arrays: Arrays) -> Relations:
             own["bands"].tolist(), parts["low"], parts["high"], strict=True
         )
     )
-    return Relations(equations, lookups, bands, own["orders"])
+    return Relations(equations, lookups, bands, own["orders"], own["units"])
 
 
 def check_relations(arrays: Arrays, n_levels: NDArray[np.int64]) -> None:
@@ -100,5 +101,7 @@ def check_relations(arrays: Arrays, n_levels: NDArray[np.int64]) -> None:
         if np.isnan(low).all():
             raise ValueError("its ranges are none")
     orders = stored(own, "orders", "i", (None, 2), low=0, high=n - 1)
+    if len(stored(own, "units", "f", (None,), low=0.0, high=1.0)) not in (0, n):
+        raise ValueError("its units are those of other columns")
     if n_levels[orders].any() or n_levels[bands[:, 0]].any():
         raise ValueError("its orders and ranges are not of numbers")

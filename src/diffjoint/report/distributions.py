@@ -63,7 +63,7 @@ class Statistics:
     Attributes
     ----------
     n_cells : int
-    mean, spread : str
+    mean, deviation : str
         Mean and standard deviation of numbers and dates (in days); empty for levels.
     lowest, lower, median, upper, highest : str
         Quartiles of numbers and dates; empty for levels.
@@ -77,7 +77,7 @@ class Statistics:
 
     n_cells: int
     mean: str = ""
-    spread: str = ""
+    deviation: str = ""
     lowest: str = ""
     lower: str = ""
     median: str = ""
@@ -95,7 +95,7 @@ def find_statistics(column: Column, cells: Values) -> Statistics | None:
     --------
     >>> column = Column("age", Kind.INTEGER)
     >>> found = find_statistics(column, np.array([20.0, 30.0, 30.0, 60.0]))
-    >>> found.mean, found.spread, found.median, found.highest
+    >>> found.mean, found.deviation, found.median, found.highest
     ('35', '17.32', '30', '60')
     >>> town = Column("town", Kind.CATEGORICAL, levels=("Bonn", "Ulm"))
     >>> find_statistics(town, np.array([1.0, 1.0, 0.0, 1.0])).level
@@ -109,14 +109,14 @@ def find_statistics(column: Column, cells: Values) -> Statistics | None:
         level = shorten(coded_text(column, codes[most]))
         share = float(counts[most] / len(cells))
         return Statistics(len(cells), n_levels=len(codes), level=level, level_share=share)
-    spread = cells.std(ddof=1) / column.unit if len(cells) > 1 else np.nan
+    deviation = cells.std(ddof=1) / column.unit if len(cells) > 1 else np.nan
     days = " days" if column.kind is Kind.DATETIME else ""
     quartiles = np.quantile(cells, [0, 0.25, 0.5, 0.75, 1])
     lowest, lower, median, upper, highest = (_number(column, value) for value in quartiles)
     return Statistics(
         len(cells),
         _number(column, cells.mean()),
-        "" if np.isnan(spread) else f"{spread:.4g}{days}",
+        "" if np.isnan(deviation) else f"{deviation:.4g}{days}",
         lowest,
         lower,
         median,

@@ -12,11 +12,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from diffjoint._checks import check
-from diffjoint._choices import Band
 from diffjoint._types import Mask, Values
 from diffjoint.detectors import Belief
 from diffjoint.errors import InputError, option
+from diffjoint.parameters.checks import check
+from diffjoint.parameters.choices import Band
 from diffjoint.state import JointSpace, Observation
 from diffjoint.state.rules import FALSE, TRUE, UNDECIDED
 from diffjoint.table import UNTICKED, Schema, Table, cells_of, open_table

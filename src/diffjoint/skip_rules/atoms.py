@@ -19,6 +19,8 @@ from diffjoint.state.rules import FALSE, TRUE, UNDECIDED, Answers
 Counts = NDArray[np.float64]
 MOST_EXCEPTIONS = 0.002
 """Share of cells that may be observed where a sharp rule says that there is nothing to record."""
+MOST_MISTAKES = 0.01
+"""The same where mistakes are in the data: of a rule whose edge is clear otherwise."""
 
 LEAST_BY_VALUES = 7.0
 """Log-likelihood that the values of a gate must gain beyond where the gate itself applies.
@@ -91,6 +93,12 @@ class Tally:
         """Whether (nearly) all cells are missing."""
         sharp: NDArray[np.bool_] = self.observed <= MOST_EXCEPTIONS * self.missing
         return sharp
+
+    @property
+    def is_nearly_sharp(self) -> NDArray[np.bool_]:
+        """Whether all cells are missing but for mistakes."""
+        nearly: NDArray[np.bool_] = self.observed <= MOST_MISTAKES * self.missing
+        return nearly
 
 
 def tally(is_missing: Mask, where: Mask | slice = slice(None)) -> Tally:

@@ -83,6 +83,11 @@ class Candidate:
     holds: Tally
 
     @property
+    def sharpness(self) -> int:
+        """2 if (nearly) no cell is observed where it fails, 1 if only mistakes are, else 0."""
+        return int(self.fails.is_sharp) + int(self.fails.is_nearly_sharp)
+
+    @property
     def gain(self) -> float:
         """Log-likelihood gained by telling the two groups apart."""
         return float(self.fails.fit + self.holds.fit - (self.fails + self.holds).fit)
@@ -95,6 +100,9 @@ class Candidate:
 
 def search_rule(target: Target, usable: Mask) -> list[Candidate]:
     """Return sharp rules for when a column has something to record, shortened.
+
+    A rule that mistakes in the data break is one of them, and grown further as if it were not:
+    what looks like a mistake may follow another condition.
 
     Parameters
     ----------
@@ -115,11 +123,12 @@ def search_rule(target: Target, usable: Mask) -> list[Candidate]:
             if one is widest[0] and one.fails.is_sharp and not further:
                 grown = []
                 break
-    sharp = sorted((one for one in seen.values() if one.fails.is_sharp), key=lambda one: -one.score)
+    sharp = [one for one in seen.values() if one.fails.is_nearly_sharp]
+    sharp.sort(key=lambda one: -one.score)
     short: dict[bytes, Candidate] = {}
     for one in sharp[:N_SHORTENED]:
         shorter = shorten(one, target)
-        if shorter.fails.is_sharp and shorter.fails.n > 0:
+        if shorter.fails.is_nearly_sharp and shorter.fails.n > 0:
             short.setdefault(shorter.answers.tobytes(), shorter)
     return list(short.values())
 
@@ -255,7 +264,7 @@ def refit(one: Candidate, target: Target) -> Candidate:
             lay_out(target.gates, usable), counts, keep_false, keep_true, 3
         ):
             again = target.judge(one.formula.replace(place, _costing(other, atom)))
-            if gain > 0 and again.fails.is_sharp >= one.fails.is_sharp and again.score > one.score:
+            if gain > 0 and again.sharpness >= one.sharpness and again.score > one.score:
                 one = again
                 break
     return one

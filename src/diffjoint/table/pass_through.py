@@ -55,13 +55,13 @@ def pass_through_doubts(
         for position, column in enumerate(schema.columns)
         if column.kind is Kind.PASS_THROUGH and position not in asked
     ]
-    empty = [position for position in unasked if table.missing(position).all()]
+    without_values = [position for position in unasked if table.missing(position).all()]
     return (
-        *_on_empty([table.names[position] for position in empty]),
+        *_on_columns_without_values([table.names[position] for position in without_values]),
         *(
             doubt
             for position in unasked
-            if position not in empty
+            if position not in without_values
             for doubt in _on_dates(table.column(position), table.labels[position])
         ),
     )
@@ -127,7 +127,7 @@ def check_unticked(table: Table, schema: Schema, named: Mapping[str, Iterable[Ha
                 )
 
 
-def _on_empty(names: list[str]) -> Iterator[str]:
+def _on_columns_without_values(names: list[str]) -> Iterator[str]:
     if not names:
         return
     kinds = _kinds(dict.fromkeys(names, Kind.PASS_THROUGH))

@@ -1,17 +1,18 @@
 """Grow boosted trees on rows with missing cells, and keep them as plain arrays."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
 from diffjoint._types import Places, Values
+from diffjoint.trees.bins import Binned, put_into_bins
 from diffjoint.trees.parallel import one_thread
-from diffjoint.trees.sklearn_nodes import Learner, no_nodes, read_nodes
+from diffjoint.trees.sklearn_nodes import Learner, Nodes, no_nodes, read_nodes
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -65,6 +66,11 @@ class Trees:
     level_codes: Values
     level_starts: NDArray[np.int64]
     inputs: Places
+
+    @property
+    def n_rounds(self) -> int:
+        """Rounds of boosting, with a tree for each output."""
+        return len(self.roots) // len(self.baseline)
 
     def numbers(self, features: Values) -> Values:
         """Return features with levels replaced by the numbers that stand for them."""
@@ -188,10 +194,31 @@ def grow(
     codes, starts = _level_codes(features, _indicators(learner, target), n_levels)
     numbers = _as_numbers(features, codes, starts)
     numbers[:, (~np.isnan(numbers)).sum(axis=0) < FEWEST] = 0.0
-    learner.set_params(max_bins=n_bins_for(len(numbers)))
-    with one_thread():
-        learner.fit(numbers, target)
-    return Trees(**read_nodes(learner), level_codes=codes, level_starts=starts, inputs=inputs)
+    n_bins, boost = n_bins_for(len(numbers)), _compiled()
+    if boost is not None:
+        nodes = boost(learner, put_into_bins(numbers, n_bins), target)
+    else:
+        with one_thread():
+            nodes = read_nodes(learner.set_params(max_bins=n_bins).fit(numbers, target))
+    return Trees(**nodes, level_codes=codes, level_starts=starts, inputs=inputs)
+
+
+@cache
+def _compiled() -> Callable[[Learner, Binned, NDArray[Any]], Nodes] | None:
+    """Return what grows trees with scikit-learn's compiled parts; None if these are not as known.
+
+    They are not public, so that another release may change them. Then learners grow their trees
+    themselves.
+    """
+    numbers = np.arange(8.0)
+    trial = HistGradientBoostingRegressor(max_iter=1, max_leaf_nodes=2, min_samples_leaf=1)
+    try:
+        from diffjoint.trees.sklearn_grower import boost  # noqa: PLC0415 - may be refused
+
+        boost(trial.set_params(early_stopping=False), put_into_bins(numbers[:, None], 8), numbers)
+    except (ImportError, AttributeError, TypeError, ValueError):
+        return None
+    return boost
 
 
 def n_bins_for(n_rows: int) -> int:

@@ -47,7 +47,7 @@ ProbaOut = Annotated[
 UncertaintyOut = Annotated[
     str | None,
     typer.Option(
-        metavar="FILE", help="Write the spread of each imputed cell.", rich_help_panel=OUTPUT
+        metavar="FILE", help="Write how uncertain each imputed value is.", rich_help_panel=OUTPUT
     ),
 ]
 ReviewOut = Annotated[

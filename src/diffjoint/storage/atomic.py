@@ -15,17 +15,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, Protocol, TypeVar, cast
 
-from diffjoint._placing import (
+from diffjoint.errors import FileError
+from diffjoint.storage.locks import is_locked_by_us
+from diffjoint.storage.placing import (
     TEMPORARY,
     Complete,
-    is_locked_by_us,
     own_prefix,
     put_together,
     tidy,
     unwritable,
 )
-from diffjoint.errors import FileError
 
+_PERMISSIONS, _ORDINARY, _OWNER_WRITES = 0o777, 0o666, 0o600
 _STREAMS = {"stdout": 1, "stderr": 2}
 _OPEN_FILE = re.compile(r"/dev/(?P<name>stdout|stderr)|/(dev|proc/self)/fd/(?P<number>[0-9]{1,9})")
 
@@ -227,10 +228,18 @@ def _kept_until_done(at_once: bool) -> Iterator[_Outputs]:
 
 @contextmanager
 def _beside(target: Path) -> Iterator[BinaryIO]:
-    """Create a temporary file beside a target, locked as long as it is open; removed at the end."""
+    """Create a temporary file beside a target, locked as long as it is open; removed at the end.
+
+    Whoever may not read the target may not read it either.
+    """
+    mode = _OWNER_WRITES | (target.stat().st_mode & _PERMISSIONS if target.exists() else _ORDINARY)
+
+    def opener(path: str, flags: int) -> int:
+        return os.open(path, flags, mode)
+
     while True:
         beside = target.with_name(f"{own_prefix(target)}{secrets.token_hex(4)}{TEMPORARY}")
-        file = open(beside, "xb")  # noqa: SIM115
+        file = open(beside, "xb", opener=opener)  # noqa: SIM115
         if is_locked_by_us(file) and os.fstat(file.fileno()).st_nlink:
             break
         file.close()  # taken for left over between its creation and its lock

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as to_safetensors
 
-from diffjoint._atomic import write_whole
 from diffjoint.errors import FileError, InputError, ModelFileError
+from diffjoint.storage.atomic import write_whole
 
 FORMAT_VERSION = 1
 

@@ -7,9 +7,9 @@ import pytest
 from safetensors.numpy import save_file
 
 from diffjoint import load
-from diffjoint._atomic import check_writable, write_whole
-from diffjoint._bundles import read_bundle, write_bundle
 from diffjoint.errors import FileError, InputError, ModelFileError
+from diffjoint.storage.atomic import check_writable, write_whole
+from diffjoint.storage.bundles import read_bundle, write_bundle
 from tests.conftest import FEW_CELLS, TINY, TINY_INPAINT, new_imputer
 
 pytestmark = FEW_CELLS

@@ -12,10 +12,12 @@ from numbers import Integral, Real
 from os import PathLike
 from typing import Any, get_args
 
-from diffjoint._choices import (
+from diffjoint.errors import InputError, option
+from diffjoint.parameters.choices import (
     Checkboxes,
     DetectorName,
     DrawsName,
+    FirstFill,
     Fusion,
     IntegerSummary,
     MMOutput,
@@ -23,7 +25,6 @@ from diffjoint._choices import (
     Sampler,
     Unseen,
 )
-from diffjoint.errors import InputError, option
 
 AUTO = "auto"
 """What stands for a search in place of the columns' names."""
@@ -99,6 +100,16 @@ class Positive(Number):
     def allows(self, value: Any) -> bool:
         """Return whether it is positive and finite."""
         return super().allows(value) and 0.0 < float(value) < math.inf
+
+
+class NotNegative(Number):
+    """A finite number of at least 0."""
+
+    expected = "a number of at least 0"
+
+    def allows(self, value: Any) -> bool:
+        """Return whether it is 0 or positive, and finite."""
+        return super().allows(value) and 0.0 <= float(value) < math.inf
 
 
 class Share(Number):
@@ -300,6 +311,9 @@ SETTINGS: Mapping[str, Constraint] = {
     "threshold": Share(),
     "joint": OneOf((True, False)),
     "integer_summary": OneOf(get_args(IntegerSummary)),
+    "first_fill": OneOf(get_args(FirstFill)),
+    "standardised": OneOf((True, False)),
+    "churn": NotNegative(),
 }
 """What the numbers of the method may be, and its choices."""
 PARAMETERS: Mapping[str, Constraint] = {
