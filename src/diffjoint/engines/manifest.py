@@ -24,6 +24,16 @@ PIECES = "pieces"
 """Folder of the records of pieces."""
 COUNTS = ("repeats", "before")
 """Folders of counts: what the rows of a piece hold, and those of the pieces before it."""
+_IN_WORDS = {
+    "model": "the model",
+    "unseen": "--unseen",
+    "na_values": "--na-values",
+    "encoding": "--encoding",
+    "folders": "which outputs are asked for, and where",
+    "files": "the files that are read",
+    "pieces": "pieces (--piece-rows, --memory-limit)",
+}
+"""What may differ between two runs, as users know it."""
 _VERSION = 1
 _MOST_NAMED = 10
 
@@ -122,7 +132,8 @@ def begin(state: Path, plan: Mapping[str, Any]) -> None:
         if differing:
             raise FileError(
                 f"{state.parent} holds the output of another run; what differs: "
-                f"{', '.join(differing)}. Name another folder, or remove that one."
+                f"{', '.join(_IN_WORDS[name] for name in differing)}. Start it as that one was "
+                "started to go on with it, name another folder, or remove that one."
             )
         _write(path, plan)
         return

@@ -30,6 +30,7 @@ from diffjoint.parameters.checks import check
 from diffjoint.settings import DEFAULT_MEMORY_LIMIT, NA_VALUES, parse_bytes
 from diffjoint.state import counts_before
 from diffjoint.steps import depends_on_repeats
+from diffjoint.table import Column
 
 Result = TypeVar("Result")
 
@@ -127,10 +128,11 @@ def transform_dataset(
     imputer = Shared(content, folders, n_draws, False, *reading).imputer
     if n_draws:
         imputer._fitted.choose_draws(None)
-    dataset = find_dataset(source)
-    names = [column.name for column in imputer.schema_.columns]
+    columns = imputer.schema_.columns
+    names = [column.name for column in columns]
+    dataset = find_dataset(source, [column.name for column in columns if _is_text(column)])
     _check_apart(dataset, folders)
-    check_columns(dataset, names)
+    check_columns(dataset, names, encoding)
     counts_repeats = depends_on_repeats(imputer, draws=n_draws > 0)
     most_rows = _rows_of_a_piece(piece_rows, memory_limit, len(names))
     pieces = list(dataset.pieces(most_rows))
@@ -219,7 +221,7 @@ def _all_read(results: Iterable[Any]) -> list[Any]:
         (unreadable if isinstance(result, Unreadable) else found).append(result)
     if unreadable:
         unreadable.sort(key=lambda one: one.name)
-        listed = "; ".join(one.why for one in unreadable[:_MOST_NAMED])
+        listed = "; ".join(one.why.rstrip(".") for one in unreadable[:_MOST_NAMED])
         more = f" and {len(unreadable) - _MOST_NAMED} more" if len(unreadable) > _MOST_NAMED else ""
         raise FileError(
             f"{len(unreadable)} of {len(found) + len(unreadable)} pieces cannot be read: "
@@ -227,6 +229,11 @@ def _all_read(results: Iterable[Any]) -> list[Any]:
             "start the run again: it goes on with what is not done."
         )
     return found
+
+
+def _is_text(column: Column) -> bool:
+    """Whether a column held text in ``fit``: then it does so here, whatever its text looks like."""
+    return any(isinstance(level, str) for level in column.levels)
 
 
 def _folders(

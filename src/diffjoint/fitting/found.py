@@ -41,27 +41,14 @@ def find_in_fit(
     return find_rules(values, missing & ~lost, space.schema, space.mm, given)
 
 
-def rules_in_force(
+def all_rules(
     given: tuple[Rule, ...],
     table: Table,
     schema: Schema,
     options: Options,
     found: Sequence[FoundRule],
 ) -> tuple[Rule, ...]:
-    """Return the user's rules, which are given, and, if they are to be used, those found."""
-    if not options.use_found_rules:
-        return given
-    return with_found(given, table, schema, options, found)
-
-
-def with_found(
-    given: tuple[Rule, ...],
-    table: Table,
-    schema: Schema,
-    options: Options,
-    found: Sequence[FoundRule],
-) -> tuple[Rule, ...]:
-    """Return the user's rules and those found, which settle cells only if they are to be used."""
+    """Return the user's rules, which are given, and those that were found; gates first."""
     places = schema.modelled_positions
     own = {table.labels[places[rule.target]]: rule.as_rule for rule in found}
     if not own:

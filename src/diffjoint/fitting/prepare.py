@@ -1,7 +1,7 @@
 """A table checked and coded once: what fit learns from, and what questions are asked about."""
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from diffjoint._types import Mask, Values
 from diffjoint.detectors import LossRate
 from diffjoint.errors import InputError, option, warn_user
-from diffjoint.fitting.found import find_in_fit, rules_in_force, with_found
+from diffjoint.fitting.found import all_rules, find_in_fit
 from diffjoint.fitting.loss_rates import doubts_on_rates, place_loss_rates
 from diffjoint.fitting.options import Options
 from diffjoint.fitting.running import running
@@ -112,6 +112,9 @@ class CodedTable:
     settling : Knowledge or None
         The same with rules that were found: nothing is filled in where they fail, and filled gates
         agree with what is behind them. None: there are none beside those that are known.
+    rules : tuple of Rule
+        Rules that are given and rules that the table of ``fit`` follows: evidence of what is
+        meaningful, whether they are kept to or not.
     """
 
     table: Table
@@ -120,6 +123,7 @@ class CodedTable:
     known: Knowledge
     given: Given
     settling: Knowledge | None = None
+    rules: tuple[Rule, ...] = ()
     _kept: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def settle(self, state: JointState) -> JointState:
@@ -128,11 +132,6 @@ class CodedTable:
             return self.known.settle(state)
         meaningful = state.meaningful | self.settling.meaningful
         return self.settling.settle(JointState(state.values, meaningful))
-
-    @property
-    def rules(self) -> tuple[Rule, ...]:
-        """Rules that are given and that were found: evidence, whether they settle cells or not."""
-        return (self.known if self.settling is None else self.settling).rules
 
     @property
     def digest(self) -> str:
@@ -289,7 +288,8 @@ def prepare_fit(understood: Understood) -> Task:
     values = without_lost_checkboxes(values, labels, schema)
     missing = find_missing(table, values, schema, "error")
     found = find_in_fit(values, missing, space, labels, rules, options)
-    known, settling = _know(values, missing, table, schema, (labels, coded), rules, options, found)
+    every = all_rules(rules, table, schema, options, found)
+    known, settling = _know(values, missing, schema, (labels, coded), rules, every, options)
     _warn((*known.doubts, *doubts_on_rates(loss_rate, missing, space)))
     plan = Plan(
         space,
@@ -307,7 +307,7 @@ def prepare_fit(understood: Understood) -> Task:
         kept_unjudged,
         found,
     )
-    return Task(plan, CodedTable(table, values, missing, known, given, settling))
+    return Task(plan, CodedTable(table, values, missing, known, given, settling, every))
 
 
 def prepare(
@@ -330,28 +330,27 @@ def prepare(
     check_labels(labels, coded, table, schema, space)
     values = without_lost_checkboxes(code_table(table, schema, options.unseen), labels, schema)
     missing = find_missing(table, values, schema, options.unseen)
-    rules = read_rules(options.rules, table, schema)
-    known, settling = _know(values, missing, table, schema, (labels, coded), rules, options, found)
-    return CodedTable(table, values, missing, known, given, settling)
+    given_rules = read_rules(options.rules, table, schema)
+    every = all_rules(given_rules, table, schema, options, found)
+    known, settling = _know(values, missing, schema, (labels, coded), given_rules, every, options)
+    return CodedTable(table, values, missing, known, given, settling, every)
 
 
 def _know(
     values: Values,
     missing: Mask,
-    table: Table,
     schema: Schema,
     labels: tuple[Labels, Labels],
     given: tuple[Rule, ...],
+    every: tuple[Rule, ...],
     options: Options,
-    found: Sequence[FoundRule],
 ) -> tuple[Knowledge, Knowledge | None]:
     """Return what is known, and the same with found rules where these are to have gates agree."""
-    rules = rules_in_force(given, table, schema, options, found)
+    rules = every if options.use_found_rules else given
     known = resolve_knowledge(values, missing, schema, *labels, rules)
-    agreeing = with_found(given, table, schema, options, found)
-    if options.use_found_rules or agreeing == given:
+    if rules == every:
         return known, None
-    return known, resolve_knowledge(values, missing, schema, *labels, agreeing)
+    return known, resolve_knowledge(values, missing, schema, *labels, every)
 
 
 def find_missing(table: Table, values: Values, schema: Schema, unseen: str) -> Mask:

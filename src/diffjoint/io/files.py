@@ -29,7 +29,7 @@ from diffjoint.io.statistical import (
     require_pyreadstat,
     statistical_bytes,
 )
-from diffjoint.io.text import TextBlock, TextTable, read_text
+from diffjoint.io.text import TextBlock, TextTable, names_in, read_text
 from diffjoint.io.text_source import RowParser
 from diffjoint.settings import NA_VALUES
 from diffjoint.storage.atomic import spooled, write_whole, writing_whole
@@ -178,6 +178,11 @@ def read_file(
         raise FileError(
             f"Cannot read {path}: it is not a {ending[1:]} file ({error}). Check the file."
         ) from error
+
+
+def text_columns(path: str, encoding: str = "utf-8") -> tuple[str, ...]:
+    """Return the names of the columns of a text file, without reading its cells."""
+    return names_in(path, Path(path), _DELIMITERS[check_ending(path)], encoding)
 
 
 def write_file(path: str, table: Any, source: TableFile | None = None) -> None:
