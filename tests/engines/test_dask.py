@@ -23,6 +23,17 @@ def test_workers_that_cannot_be_started_are_told_of(model, monkeypatch):
         pass
 
 
+def test_a_scheduler_that_is_not_there_is_named(model):
+    from dask import config
+
+    with (
+        config.set({"distributed.comm.timeouts.connect": "0.1s"}),
+        pytest.raises(FileError, match=r"Cannot reach a Dask scheduler at tcp://127\.0\.0\.1:1: "),
+        DaskEngine("tcp://127.0.0.1:1").started(Shared(model.read_bytes(), {})),
+    ):
+        pass
+
+
 def test_what_is_not_installed_is_named(monkeypatch):
     monkeypatch.setattr("diffjoint._extras.find_spec", lambda name: None)
     with pytest.raises(InputError, match=r"pip install 'diffjoint\[dask\]'"):
