@@ -39,9 +39,7 @@ def survey(n=700):
 
 
 def test_a_code_among_words_is_suspected_too():
-    towns = pd.DataFrame({"town": ["Ulm", "-9", "Bonn", "-9", "-7"], "n": ["1", "-9", "3", "9", "5"]})
-        {"town": ["Ulm", "-9", "Bonn", "-9", "-7"], "n": ["1", "-9", "3", "-9", "5"]}
-    )
+    towns = pd.DataFrame({"town": ["Ulm", "-9", "Bonn", "-9", "-7"], "n": [1, -9, 3, 9, 5]})
     found = find_disguised(open_table(towns))
     assert [(one.column, one.value, one.n_cells) for one in found] == [
         ("town", "-9", 2),
