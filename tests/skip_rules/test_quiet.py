@@ -24,9 +24,7 @@ def lossy():
     frame.loc[frame["months"] == 0, "charges"] = None
     breaks_off = rng.random(n) < 0.5
     breaks_off[:7] = False
-    return frame.assign(
-        **{name: frame[name].mask(breaks_off) for name in ("paid by", "charges")}
-    )
+    return frame.assign(**{name: frame[name].mask(breaks_off) for name in ("paid by", "charges")})
 
 
 def test_a_rule_of_few_rows_is_found_where_losses_are_seldom(lossy):

@@ -60,9 +60,7 @@ def quiet_rows(gaps: Mask, is_missing: Mask) -> Mask | None:
     return None if rows.all() else rows
 
 
-def _best_split(
-    gaps: Mask, n_gaps: NDArray[np.int64], is_missing: Mask
-) -> tuple[int, int] | None:
+def _best_split(gaps: Mask, n_gaps: NDArray[np.int64], is_missing: Mask) -> tuple[int, int] | None:
     """Return the column that is best observed, or -1 and how many gaps a row may have; or None."""
     whole = tally(is_missing)
     alone = _fewer(gaps, is_missing)
