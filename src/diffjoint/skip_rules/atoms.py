@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import xlogy
 
 from diffjoint._types import Mask
 from diffjoint.knowledge.conditions import FALSE, TRUE, UNDECIDED, Answers
@@ -87,8 +86,8 @@ class Tally:
         """Log-likelihood of which cells are missing, at the group's own rate."""
         n = self.n
         at_least_one = np.maximum(n, 1.0)
-        of_observed: Counts = xlogy(self.observed, self.observed / at_least_one)
-        of_missing: Counts = xlogy(self.missing, self.missing / at_least_one)
+        of_observed: Counts = self.observed * np.log(np.maximum(self.observed, 1.0) / at_least_one)
+        of_missing: Counts = self.missing * np.log(np.maximum(self.missing, 1.0) / at_least_one)
         return of_observed + of_missing
 
     @property
