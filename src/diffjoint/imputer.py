@@ -11,10 +11,6 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from diffjoint._atomic import check_writable
-from diffjoint._bundles import Key, check_key
-from diffjoint._checks import AUTO, check_draws
-from diffjoint._choices import Band, Checkboxes, DrawsName, MMOutput
 from diffjoint.errors import InputError
 from diffjoint.fitting.fit import Learned, fit_passes, fit_values
 from diffjoint.fitting.fitted import Fitted, fitted_from
@@ -32,12 +28,16 @@ from diffjoint.fitting.running import running
 from diffjoint.fitting.saving import Saved, read_model, write_model
 from diffjoint.fitting.stored import laid_out_otherwise
 from diffjoint.inference import InferenceMixin
+from diffjoint.parameters.checks import AUTO, check_draws
+from diffjoint.parameters.choices import Band, Checkboxes, DrawsName, MMOutput
 from diffjoint.results.complete import check_output, in_table_shape, indicator_names
 from diffjoint.results.constants import read_constants
 from diffjoint.results.explain import (
     REVIEW_BAND,
 )
 from diffjoint.settings import DEFAULT_DETECTOR, DEFAULT_MEMORY_LIMIT, DEFAULT_PRESET, Diffusion
+from diffjoint.storage.atomic import check_writable
+from diffjoint.storage.bundles import Key, check_key
 from diffjoint.table import Table, open_table
 
 
@@ -45,9 +45,9 @@ class SelectiveImputer(InferenceMixin, TransformerMixin, BaseEstimator):  # type
     """Impute the cells that were lost; keep those that are missing for a reason.
 
     Missing cells of ``mm_columns`` that are called meaningful stay NA, all other missing cells are
-    filled with what is expected there. A diffusion model of values and missingness mask together
-    gives draws of both; with ``sampler="inpaint"`` and ``detector="paper"`` it decides everything,
-    as in the paper: training it and drawing from it alternate.
+    filled with what is expected there, by boosted trees. :meth:`sample` draws several tables, in
+    which values and mask vary. With ``detector="paper"`` a diffusion model of values and mask
+    decides everything, as in the paper: training it and drawing from it alternate.
 
     Parameters
     ----------
@@ -57,8 +57,8 @@ class SelectiveImputer(InferenceMixin, TransformerMixin, BaseEstimator):  # type
         missing cell is imputed. Columns with a rule, or with a code that means "meaningful", are
         searched as well.
     imputer : scikit-learn imputer, optional
-        Another imputer for the values, such as ``IterativeImputer()``: a copy of it is fitted, and
-        no diffusion model is trained. Which cells are filled is decided as without it. It sees
+        Another imputer for the values, such as ``IterativeImputer()``, of which a copy is fitted.
+        Which cells are filled is decided as without it. It sees
         numbers in standard deviations from their mean and categories as 0/1 coordinates; its
         answers are taken back to the nearest level, to whole numbers where a column holds those,
         and into the observed range or ``bounds``. Such an imputer can neither :meth:`sample` nor
@@ -429,7 +429,7 @@ class SelectiveImputer(InferenceMixin, TransformerMixin, BaseEstimator):  # type
         """Keep what was learnt, and set the attributes that tell of it."""
         self._fitted = fitted_from(learned, coded)
         self.history_ = learned.history
-        settled = coded.known.settle(learned.inferred.state)
+        settled = coded.settle(learned.inferred.state)
         self.meaningful_ = in_table_shape(settled.meaningful, coded.table, self.schema_)
 
 

@@ -4,12 +4,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from diffjoint.knowledge.conditions import FALSE, TRUE
 from diffjoint.knowledge.rules import read_rules
 from diffjoint.skip_rules.atoms import Atom
 from diffjoint.skip_rules.formula import Formula
 from diffjoint.skip_rules.gates import open_gates
 from diffjoint.skip_rules.words import in_rule_language
+from diffjoint.state.rules import FALSE, TRUE
 from diffjoint.table import code_table, infer_schema, open_table
 
 FRAME = pd.DataFrame(

@@ -7,20 +7,21 @@ from typing import Any
 
 import numpy as np
 
-from diffjoint._bundles import Arrays
 from diffjoint._effort import evidence_units, fit_units, in_turn_units, value_units
 from diffjoint._progress import Progress, ScaledProgress
 from diffjoint.detectors import Belief, load_detector
 from diffjoint.diffusion.aggregate import Aggregated
-from diffjoint.draws.learn import Lesson
+from diffjoint.draws.learn import MOST_ROWS, Lesson
 from diffjoint.draws.trees import learn_tree_draws
 from diffjoint.errors import warn_user
 from diffjoint.fitting.model import Model, PassModel, ValueModel
 from diffjoint.fitting.options import Options
 from diffjoint.fitting.prepare import CodedTable, Plan, Task
 from diffjoint.fitting.running import running
+from diffjoint.relations import relations_of
 from diffjoint.settings import DEFAULT_DETECTOR
 from diffjoint.state import Observation
+from diffjoint.storage.bundles import Arrays
 from diffjoint.values.boosted import Expectation, learn_values
 from diffjoint.values.wrapped import Wrapped, learn_wrapped
 
@@ -69,6 +70,7 @@ def learn_value_model(
         belief=belief,
         device=device,
         expectation=_learn_expectation(observation, plan, seed, progress),
+        relations=relations_of(observation.values[:MOST_ROWS], plan.space.schema.modelled),
     )
 
 
@@ -190,7 +192,8 @@ def learn_tree_draws_of(
         progress.begin(in_turn_units(observation, model.space, model.settings))
         step = ScaledProgress(progress, evidence_units(observation, model.settings))
         model = replace(model, belief=model.belief.ready_to_draw(observation, model.seed, step))
-    lesson = Lesson(observation, model.space, expectation, model.masks)
+    one_by_one = model.belief is None or not model.belief.losses_go_together
+    lesson = Lesson(observation, model.space, expectation, model.masks, one_by_one)
     learnt = learn_tree_draws(lesson, n_draws, model.tree_draws, progress)
     return replace(model, tree_draws=learnt)
 

@@ -41,21 +41,24 @@ def find_in_fit(
     return find_rules(values, missing & ~lost, space.schema, space.mm, given)
 
 
-def rules_in_force(
+def all_rules(
     given: tuple[Rule, ...],
     table: Table,
     schema: Schema,
     options: Options,
     found: Sequence[FoundRule],
 ) -> tuple[Rule, ...]:
-    """Return the user's rules, which are given, and, if they are to be used, those found."""
+    """Return the user's rules, which are given, and those that were found; gates first."""
     places = schema.modelled_positions
     own = {table.labels[places[rule.target]]: rule.as_rule for rule in found}
-    if not options.use_found_rules or not own:
+    if not own:
         return given
-    targets = {rule.target for rule in found}
+    targets, settles = {rule.target for rule in found}, options.use_found_rules
     rules = read_rules({**(options.rules or {}), **own}, table, schema)
-    return tuple(replace(rule, is_found=rule.target in targets) for rule in rules)
+    return tuple(
+        replace(rule, is_found=True, settles=settles) if rule.target in targets else rule
+        for rule in rules
+    )
 
 
 def plain_rules(found: Sequence[FoundRule]) -> list[dict[str, Any]]:

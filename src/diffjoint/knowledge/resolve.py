@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from diffjoint._types import Mask, Values
 from diffjoint.errors import InputError, option
-from diffjoint.knowledge.conditions import FALSE, TRUE, UNDECIDED, UNSEEN_LEVEL, Answers, Rule
+from diffjoint.knowledge.conditions import UNSEEN_LEVEL, Rule
 from diffjoint.knowledge.labels import Labels
 from diffjoint.state import JointSpace, JointState
+from diffjoint.state.rules import FALSE, TRUE, UNDECIDED, Answers
 from diffjoint.table import NOT_TICKED, Schema, Table, how_to_model, why_passed_through
 
 Rows = NDArray[np.intp]
@@ -273,12 +274,13 @@ def _apply_rule(rule: Rule, asked: Values, missing: Mask, labelled: Labels, said
     is_open = missing[:, j] & ~labelled.meaningful[:, j] & ~labelled.lost[:, j]
     is_undecided = answers == UNDECIDED
     said.demanded[is_undecided & is_regular, j] = TRUE
-    said.meaningful[:, j] |= is_open & (answers == FALSE)
     said.undecided[:, j] = is_open & is_undecided
     contradicts: Mask = is_regular & (answers == FALSE)
+    said.meaningful[:, j] |= is_open & (answers == FALSE)
     if not rule.only_if:
         said.demanded[is_undecided & labelled.meaningful[:, j], j] = FALSE
-        said.lost[:, j] |= is_open & (answers == TRUE)
+        if rule.settles:
+            said.lost[:, j] |= is_open & (answers == TRUE)
         contradicts |= labelled.meaningful[:, j] & (answers == TRUE)
     return contradicts
 

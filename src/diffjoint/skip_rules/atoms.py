@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diffjoint._types import Mask
-from diffjoint.knowledge.conditions import FALSE, TRUE, UNDECIDED, Answers
 from diffjoint.skip_rules.gates import Codes, Gates, Layout, lay_out
+from diffjoint.state.rules import FALSE, TRUE, UNDECIDED, Answers
 
 Counts = NDArray[np.float64]
 MOST_EXCEPTIONS = 0.002

@@ -7,13 +7,14 @@ import numpy as np
 
 from diffjoint._types import Mask, Values
 from diffjoint.evidence.loss_rates import Prior, rate_prior, rates_of
-from diffjoint.knowledge.conditions import FALSE, TRUE, Rule
+from diffjoint.knowledge.conditions import Rule
 from diffjoint.skip_rules.gates import Gates, open_gates
 from diffjoint.skip_rules.quiet import quiet_rows
 from diffjoint.skip_rules.search import Candidate, Target, best_explained, search_rule
 from diffjoint.skip_rules.trust import is_rule, is_whole, most_broken, shows_reason
 from diffjoint.skip_rules.words import in_rule_language
 from diffjoint.state.keys import row_keys
+from diffjoint.state.rules import FALSE, TRUE
 from diffjoint.table import Schema
 
 MOST_ROWS = 20_000

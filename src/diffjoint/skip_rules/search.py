@@ -13,7 +13,6 @@ from functools import partial
 import numpy as np
 
 from diffjoint._types import Mask
-from diffjoint.knowledge.conditions import FALSE, TRUE, UNDECIDED, Answers
 from diffjoint.skip_rules.atoms import (
     Atom,
     Choice,
@@ -24,6 +23,7 @@ from diffjoint.skip_rules.atoms import (
 )
 from diffjoint.skip_rules.formula import MOST_ATOMS, Formula
 from diffjoint.skip_rules.gates import Codes, Gates
+from diffjoint.state.rules import FALSE, TRUE, UNDECIDED, Answers
 
 WIDTH = 6
 """Formulas that are grown further, of each length."""

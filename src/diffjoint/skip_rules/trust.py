@@ -11,9 +11,9 @@ from scipy.special import logit
 
 from diffjoint._types import Mask
 from diffjoint.evidence.loss_rates import Prior, is_far_beyond
-from diffjoint.knowledge.conditions import FALSE, TRUE
 from diffjoint.skip_rules.atoms import Atom, Choice, Tally, best_atoms, count_slots, tally
 from diffjoint.skip_rules.search import MARGIN, NONE, Candidate, Target
+from diffjoint.state.rules import FALSE, TRUE
 
 MOST_BROKEN = 0.1
 """Share of cells that might be observed where a rule fails, at most: an upper bound of it."""

@@ -8,12 +8,10 @@ from typing import Any
 
 import pandas as pd
 import typer
-from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from diffjoint._atomic import staged_outputs
-from diffjoint.cli.console import keep_clear, say
+from diffjoint.cli.console import Screen, keep_clear, say
 from diffjoint.cli.options.files import Reading
 from diffjoint.cli.options.learning import Known
 from diffjoint.cli.parsing import parse_codes, parse_kinds, rules_of
@@ -29,6 +27,7 @@ from diffjoint.io.rule_files import write_rules, write_text
 from diffjoint.skip_rules.find import FoundRule
 from diffjoint.skip_rules.picture import as_mermaid, as_svg
 from diffjoint.skip_rules.words import literal as shown_code
+from diffjoint.storage.atomic import staged_outputs
 
 MOST_LISTED = 20
 """Cells that break a rule that are shown on the screen."""
@@ -141,7 +140,7 @@ def _note(rule: FoundRule, meanings: Mapping[str, str]) -> str:
 
 
 def _show(found: Sequence[FoundRule], meanings: Mapping[str, str], *, beside: bool) -> None:
-    screen = Console()
+    screen = Screen()
     if not found:
         others = " beside those given" if beside else ""
         screen.print(
@@ -168,4 +167,4 @@ def _show_broken(listed: pd.DataFrame) -> None:
     shown = RichTable(*listed.columns, box=None, pad_edge=False)
     for cells in listed.head(MOST_LISTED).itertuples(index=False):
         shown.add_row(*(Text(str(cell)) for cell in cells))
-    Console().print(shown)
+    Screen().print(shown)
