@@ -1,3 +1,5 @@
+from decimal import Decimal
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -93,15 +95,115 @@ def test_a_row_has_one_key_in_every_encoding():
     assert len({*row_contents(plain).tolist()}) == 3
 
 
+def test_files_may_hold_a_column_in_several_types(tmp_path):
+    """Such as one in which all cells of a column are missing, or one with codes for its text."""
+    (tmp_path / "in").mkdir()
+    parts = [
+        {"a": pa.array([1, None]), "b": pa.array(["x", "y"]).dictionary_encode()},
+        {"a": pa.nulls(2), "b": pa.array(["z", None])},
+        {"a": pa.array([1.5, 2]), "b": pa.array(["x", "x"], pa.large_string())},
+    ]
+    for k, part in enumerate(parts):
+        pa_parquet.write_table(pa.table(part), tmp_path / "in" / f"{k}.parquet")
+    found = sample_dataset(tmp_path / "in", 6)
+    assert found.survey.n_missing == {"a": 3, "b": 1}
+    assert sorted(found.table["a"].drop_null().to_pylist()) == [1, 1.5, 2]
+    pa_parquet.write_table(pa.table({"a": ["x"], "b": ["x"]}), tmp_path / "in" / "3.parquet")
+    with pytest.raises(InputError, match=r"'a' must have one type .* int64 in .*0.parquet"):
+        sample_dataset(tmp_path / "in", 6)
+
+
+def test_columns_that_folders_name_are_learnt(table, tmp_path):
+    for town, rows in table.groupby("town", dropna=False):
+        name = "__HIVE_DEFAULT_PARTITION__" if pd.isna(town) else town
+        (tmp_path / f"town={name}").mkdir()
+        for kind in ("parquet", "csv"):
+            write = getattr(rows.drop(columns="town"), f"to_{kind}")
+            write(tmp_path / f"town={name}" / f"1.{kind}", index=False)
+    for kind in ("parquet", "csv"):
+        found = sample_dataset(tmp_path / "*" / f"*.{kind}", 100)
+        assert found.table.column_names[-1] == "town"
+        assert {*found.table["town"].to_pylist()} == {"Ulm", "Bonn", "Rom", None}
+        assert found.survey.n_missing["town"] == table["town"].isna().sum()
+
+
+def write_text(folder, table, n_files, ending=".csv"):
+    folder.mkdir()
+    for k, rows in enumerate(np.array_split(np.arange(len(table)), n_files)):
+        table.iloc[rows].to_csv(folder / f"{k}{ending}", index=False)
+    return folder
+
+
+def test_text_files_are_read_in_one_format(tmp_path):
+    """Whatever the cells of one file alone look like."""
+    (tmp_path / "1.csv").write_text("a,b,c,d\n1,5,2024-01-01,\n2,6,,\n")
+    (tmp_path / "2.csv").write_text("a,b,c,d\n1.5,-,2024-01-02,\n,x,,\n")
+    found = sample_dataset(tmp_path, 4, na_values=["-"]).table
+    assert [str(kind) for kind in found.schema.types] == [
+        "double", "string", "timestamp[us]", "string",
+    ]  # fmt: skip
+    rows = found.to_pandas().sort_values("b")
+    assert rows["b"].tolist()[:3] == ["5", "6", "x"]
+    assert found["d"].null_count == 4
+    coded = sample_dataset(tmp_path, 4, reason_codes={"a": {"2": "lost"}}).table
+    assert {*coded["a"].to_pylist()} == {"1", "2", "1.5", None}
+
+
+def test_the_sample_of_text_depends_on_what_rows_hold_alone(table, tmp_path, monkeypatch):
+    one = sample_dataset(write_text(tmp_path / "one", table, 1), 500)
+    shuffled = table.sample(frac=1, random_state=0)
+    packed = write_text(tmp_path / "three", shuffled, 3, ".csv.gz")
+    monkeypatch.setattr("diffjoint.engines.rows.PIECE_ROWS", 100)
+    monkeypatch.setattr("diffjoint.io.text.BLOCK_BYTES", 2_000)
+    three = sample_dataset(packed, 500)
+    assert three.table.equals(one.table)
+    assert three.survey.columns == one.survey.columns
+    as_parquet = sample_dataset(write(tmp_path / "parquet", table, 1, 10**6), 500)
+    assert as_parquet.survey.n_missing == one.survey.n_missing
+    assert as_parquet.table.num_rows - as_parquet.n_examples == 500
+
+
+OF_ALL_TYPES = {
+    "list": pa.array([["a"], None, ["b", "c"], [], ["a"], None]),
+    "struct": pa.array([{"a": 1}, None, {"a": 2}, {"a": 1}, {"a": None}, None]),
+    "map": pa.array([[("k", 1)], None, [], [("k", 2)], [], None], pa.map_(pa.string(), pa.int8())),
+    "bytes": pa.array([b"x", None, b"y", b"", b"x", None]),
+    "decimal": pa.array([Decimal("1.10"), None, Decimal("2.00"), Decimal("1.10"), None, None]),
+    "time": pa.array([1, None, 2, 3, 1, None], pa.time64("us")),
+    "duration": pa.array([1, None, 2, 3, 1, None], pa.duration("s")),
+    "moment": pa.array([1, None, 2, 3, 1, None], pa.timestamp("us", tz="Europe/Berlin")),
+    "large": pa.array([2**64 - 1, None, 2, 3, 1, None], pa.uint64()),
+    "half": pa.array(np.array([1, 2, 3, 4, 5, 6], dtype=np.float16)),
+    "nothing": pa.nulls(6),
+}
+
+
+@pytest.mark.parametrize("name", OF_ALL_TYPES)
+def test_columns_of_every_type_are_looked_through(name, tmp_path):
+    table = pa.table({name: OF_ALL_TYPES[name], "row": range(6)})
+    (tmp_path / "in").mkdir()
+    for k in range(2):
+        pa_parquet.write_table(table.slice(3 * k, 3), tmp_path / "in" / f"{k}.parquet")
+    found = sample_dataset(tmp_path / "in", 6)
+    assert found.survey.n_missing[name] == table[name].to_pandas().isna().sum()
+    read = pa_parquet.read_table(tmp_path / "in")
+    assert found.table.sort_by("row").equals(read)
+    (tmp_path / "whole").mkdir()
+    pa_parquet.write_table(read, tmp_path / "whole" / "1.parquet")
+    assert sample_dataset(tmp_path / "whole", 6).survey.columns == found.survey.columns
+
+
 @pytest.mark.slow
 @FEW_CELLS
 @NO_OTHER_LOSSES
-def test_a_model_of_a_dataset_is_that_of_the_table_if_all_rows_are_learnt(tmp_path):
+@pytest.mark.parametrize("kind", ["parquet", "csv"])
+def test_a_model_of_a_dataset_is_that_of_the_table_if_all_rows_are_learnt(tmp_path, kind):
     world = household_survey(300)
     survey = world.observed_table
-    folder = write(tmp_path / "in", survey, 2, 70)
+    folder = write(tmp_path / "parquet", survey, 2, 70)
+    text = write_text(tmp_path / "csv", survey, 2)
     imputer = SelectiveImputer(world.mm_columns, n_boosters=1, random_state=0)
-    fit_dataset(imputer, folder, fit_rows=300)
+    fit_dataset(imputer, folder if kind == "parquet" else text, fit_rows=300)
     in_memory = SelectiveImputer(world.mm_columns, n_boosters=1, random_state=0)
     in_memory.fit(pa_parquet.read_table(folder))
     pd.testing.assert_frame_equal(imputer.transform(survey), in_memory.transform(survey))
@@ -109,7 +211,5 @@ def test_a_model_of_a_dataset_is_that_of_the_table_if_all_rows_are_learnt(tmp_pa
 
 def test_what_cannot_be_learnt_from_is_refused(tmp_path):
     (tmp_path / "a.csv").write_text("a,b\n1,2\n")
-    with pytest.raises(InputError, match="fitted on folders of Parquet"):
-        sample_dataset(tmp_path)
     with pytest.raises(InputError, match="fit_rows must be a whole number from 2 on; got 1"):
         sample_dataset(tmp_path, 1)

@@ -16,21 +16,23 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pa_parquet
 
-from diffjoint._atomic import write_whole, writing_whole
 from diffjoint.engines.manifest import COUNTS, Record, read_record, write_record
-from diffjoint.engines.pieces import Piece, with_partition
+from diffjoint.engines.pieces import Piece
 from diffjoint.engines.shared import Shared
 from diffjoint.engines.summary import Summarizer
 from diffjoint.engines.tally import Tally
 from diffjoint.errors import DataWarning, FileError, message_of
 from diffjoint.imputer import SelectiveImputer
 from diffjoint.io.files import TableFile, read_file, text_writer
+from diffjoint.io.text import TextTable
 from diffjoint.results.imputation import Imputation
 from diffjoint.state import NOTHING, KeyCounts, as_part_of_a_table, counts_before
 from diffjoint.steps import keys_of_rows
+from diffjoint.storage.atomic import write_whole, writing_whole
 
 SIDES = ("meaningful", "probability", "uncertainty")
 """Parts of an imputation that can be written beside the completed table."""
@@ -48,7 +50,7 @@ class Unreadable:
     why: str
 
 
-class _PieceError(FileError):
+class PieceError(FileError):
     """A piece cannot be read; other pieces may be."""
 
 
@@ -56,7 +58,7 @@ def counting_task(shared: Shared, piece: Piece) -> str | Unreadable:
     """Do :func:`count_repeats`, and return why if the piece cannot be read."""
     try:
         return count_repeats(shared, piece)
-    except _PieceError as error:
+    except PieceError as error:
         return Unreadable(piece.name, message_of(error))
 
 
@@ -64,7 +66,7 @@ def completing_task(shared: Shared, piece: Piece) -> Record | Unreadable:
     """Do :func:`complete_piece`, and return why if the piece cannot be read."""
     try:
         return complete_piece(shared, piece)
-    except _PieceError as error:
+    except PieceError as error:
         return Unreadable(piece.name, message_of(error))
 
 
@@ -131,7 +133,7 @@ def read_rows(piece: Piece, names: list[str] | None = None) -> pa.Table:
     Parameters
     ----------
     names : list of str, optional
-        Columns that are wanted: others that the folders name are left out.
+        Columns that are wanted of those that the folders name; all if not given.
     """
     with pa_parquet.ParquetFile(piece.source) as file:
         parts, groups, first = [], [], 0
@@ -148,12 +150,19 @@ def read_rows(piece: Piece, names: list[str] | None = None) -> pa.Table:
                 parts.append(batch.slice(low, high - low))
             place += len(batch)
         table = pa.Table.from_batches(parts, file.schema_arrow).unify_dictionaries()
-    wanted = table.column_names if names is None else names
-    for name, value in piece.partition:
-        if name in with_partition(table.column_names, piece.partition, wanted)[table.num_columns :]:
-            kind = pa.int64() if isinstance(value, int) else pa.string()
-            table = table.append_column(name, pa.array([value] * table.num_rows, kind))
+    for name, value in piece.added(table.column_names, names):
+        kind = pa.int64() if name in piece.whole else pa.string()
+        table = table.append_column(name, pa.array([value] * table.num_rows, kind))
     return table
+
+
+def with_folders(rows: pd.DataFrame, piece: Piece, names: list[str] | None = None) -> pd.DataFrame:
+    """Return rows of a text file with the columns that its folders name, as :func:`read_rows`."""
+    added = {
+        name: pd.Series(value, index=rows.index, dtype="Int64" if name in piece.whole else "str")
+        for name, value in piece.added([*rows.columns], names)
+    }
+    return rows.assign(**added) if added else rows
 
 
 @contextmanager
@@ -164,7 +173,7 @@ def reading(piece: Piece) -> Iterator[None]:
     except (OSError, pa.ArrowException) as error:
         rows = "" if piece.is_text else f", rows {piece.first:,} to {piece.last:,}"
         why = (message_of(error).splitlines() or [type(error).__name__])[0]
-        raise _PieceError(f"{piece.source}{rows}: {why}") from error
+        raise PieceError(f"{piece.source}{rows}: {why}") from error
 
 
 def _before(shared: Shared, piece: Piece) -> KeyCounts:
@@ -181,8 +190,8 @@ def _blocks(shared: Shared, piece: Piece) -> Iterator[tuple[Any, Any]]:
         yield read_rows(piece, _names(shared.imputer)), None
         return
     file = _open_text(shared, piece)
-    for block in _text(file).blocks():
-        yield block.table, block
+    for block in text_of(file).blocks():
+        yield with_folders(block.table, piece, _names(shared.imputer)), block
 
 
 def _open_text(shared: Shared, piece: Piece) -> TableFile:
@@ -191,7 +200,8 @@ def _open_text(shared: Shared, piece: Piece) -> TableFile:
     return read_file(piece.source, shared.na_values, shared.encoding, imputer.schema_, codes)
 
 
-def _text(file: TableFile) -> Any:
+def text_of(file: TableFile) -> TextTable:
+    """Return the text that a text file holds."""
     if file.text is None:
         raise TypeError("blocks are read from text files")
     return file.text
@@ -240,10 +250,12 @@ def _complete_rows(shared: Shared, piece: Piece, before: KeyCounts, counts: Coun
 
 def _complete_text(shared: Shared, piece: Piece, before: KeyCounts, counts: Counts) -> None:
     """Complete a text file, some rows at a time."""
+    names = _names(shared.imputer)
     with reading(piece):
         file = _open_text(shared, piece)
-        text = _text(file)
-        earlier = _within(shared, text, before)
+        text = text_of(file)
+        earlier = _within(shared, piece, text, before)
+    added = [name for name, _ in piece.added(text.source.names, names)]
     with ExitStack() as stack:
         writers = {}
         for part, folder in shared.folders.items():
@@ -253,16 +265,22 @@ def _complete_text(shared: Shared, piece: Piece, before: KeyCounts, counts: Coun
             writers[part] = stack.enter_context(text_writer(str(path), own_text))
         for block, own in zip(text.blocks(), earlier, strict=True):
             with as_part_of_a_table(own):
-                result, draws = _infer(shared, block.table, counts)
+                rows = with_folders(block.table, piece, names)
+                result, draws = _infer(shared, rows, counts)
             for part, table in _tables(result, draws, shared.folders).items():
-                writers[part].write(table, None if part in SIDES else block)
+                kept = table.drop(columns=added) if added else table
+                writers[part].write(kept, None if part in SIDES else block)
 
 
-def _within(shared: Shared, text: Any, before: KeyCounts) -> Iterator[KeyCounts]:
+def _within(
+    shared: Shared, piece: Piece, text: TextTable, before: KeyCounts
+) -> Iterator[KeyCounts]:
     """Return, for each block of a text file, how often its rows occur before it."""
     if not shared.counts_repeats:
         return (NOTHING for _ in text.blocks())
-    keys = (keys_of_rows(shared.imputer, block.table) for block in text.blocks())
+    names = _names(shared.imputer)
+    tables = (with_folders(block.table, piece, names) for block in text.blocks())
+    keys = (keys_of_rows(shared.imputer, table) for table in tables)
     return iter(counts_before([KeyCounts.of(own) for own in keys], before))
 
 

@@ -1,24 +1,25 @@
 """Learn from a dataset of files: look through all rows, and learn from some that stand for all."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from diffjoint.engines.engine import Engine
-from diffjoint.engines.fragment import read_rows
+from diffjoint.engines.engine import Engine, explaining_files
 from diffjoint.engines.local import LocalEngine
-from diffjoint.engines.pieces import Piece, check_columns, find_dataset
+from diffjoint.engines.pieces import find_dataset
+from diffjoint.engines.rows import HowToRead, Rows, rows_of
 from diffjoint.engines.survey import Survey, merge, row_contents, survey_rows
 from diffjoint.errors import InputError
 from diffjoint.imputer import SelectiveImputer
+from diffjoint.settings import NA_VALUES
 from diffjoint.state import KeyCounts, Keys, as_part_of_a_table, counts_before, number_repeats
 
 DEFAULT_FIT_ROWS = 100_000
 """Rows to learn from: no part of a model learns from more."""
-_PIECE_ROWS = 100_000
 
 
 @dataclass(frozen=True)
@@ -42,22 +43,29 @@ class Sample:
 
 @dataclass(frozen=True)
 class _Pick:
-    """A piece, and which of its rows to take."""
+    """A piece, what occurs before each of its parts, and which of its rows to take."""
 
-    name: str
-    piece: Piece
-    before: KeyCounts
+    rows: Rows
+    before: Sequence[KeyCounts]
     limit: int
 
+    @property
+    def name(self) -> str:
+        """The piece's name."""
+        return self.rows.name
 
+
+@explaining_files()
 def fit_dataset(
     imputer: SelectiveImputer,
     source: str | os.PathLike[str],
     *,
     fit_rows: int = DEFAULT_FIT_ROWS,
     engine: Engine | None = None,
+    na_values: Sequence[str] = NA_VALUES,
+    encoding: str = "utf-8",
 ) -> SelectiveImputer:
-    """Fit an imputer on a dataset of Parquet files that need not fit in memory.
+    """Fit an imputer on a dataset of files that need not fit in memory.
 
     All rows are looked through. Rows to learn from are then chosen by what they hold, so that the
     model does not depend on the order of rows, on files or on the engine. Every level of a column,
@@ -72,6 +80,10 @@ def fit_dataset(
         Rows to learn from.
     engine : LocalEngine, DaskEngine or SparkEngine, optional
         Where to look through the rows; in this process if not given. Learning happens here.
+    na_values : sequence of str
+        Text that stands for a missing cell, in text files.
+    encoding : str
+        Of text files.
 
     Returns
     -------
@@ -91,61 +103,73 @@ def fit_dataset(
     >>> fit_dataset(imputer, folder, fit_rows=300).mm_columns_
     ['spouse_age', 'weekly_hours', 'commute']
     """
-    return imputer.fit(sample_dataset(source, fit_rows, engine).table)
+    sample = sample_dataset(
+        source,
+        fit_rows,
+        engine,
+        na_values=na_values,
+        encoding=encoding,
+        reason_codes=imputer.reason_codes,
+    )
+    return imputer.fit(sample.table)
 
 
+@explaining_files()
 def sample_dataset(
     source: str | os.PathLike[str],
     n_rows: int = DEFAULT_FIT_ROWS,
     engine: Engine | None = None,
+    *,
+    na_values: Sequence[str] = NA_VALUES,
+    encoding: str = "utf-8",
+    reason_codes: Mapping[Any, Any] | None = None,
 ) -> Sample:
     """Look through a dataset, and choose rows that stand for all, as :func:`fit_dataset` does."""
     if isinstance(n_rows, bool) or not isinstance(n_rows, int) or n_rows < 2:
         raise InputError(f"fit_rows must be a whole number from 2 on; got {n_rows!r}.")
     dataset = find_dataset(source)
-    if dataset.is_text:
-        raise InputError(
-            f"Models are fitted on folders of Parquet files; {source} holds text. Fit on one of "
-            "the files, or convert them to Parquet."
-        )
-    columns = _columns(read_rows(next(dataset.pieces(1))))
-    check_columns(dataset, columns)
-    pieces = list(dataset.pieces(_PIECE_ROWS))
-    places = {piece.name: i for i, piece in enumerate(pieces)}
-    with (engine or LocalEngine()).started(tuple(columns)) as run:
-        found: list[tuple[Survey, KeyCounts] | None] = [None] * len(pieces)
-        for name, *looked in run(_look, pieces):
-            found[places[name]] = (looked[0], looked[1])
-        looked_at = [one for one in found if one is not None]
-        survey = merge(one for one, _ in looked_at)
-        before = counts_before([counts for _, counts in looked_at])
-        limit = _limit([counts for _, counts in looked_at], before, n_rows)
-        picks = [
-            _Pick(piece.name, piece, own, limit) for piece, own in zip(pieces, before, strict=True)
-        ]
+    how = HowToRead(tuple(na_values), encoding, reason_codes)
+    with (engine or LocalEngine()).started(how) as run:
+        pieces = rows_of(dataset, how, run)
+        parts: dict[str, list[KeyCounts]] = {}
+        survey = merge(_kept(run(_look, pieces), parts))
+        every = [part for piece in pieces for part in parts[piece.name]]
+        before = counts_before(every)
+        limit, left = _limit(every, before, n_rows), iter(before)
+        picks = [_Pick(piece, [next(left) for _ in parts[piece.name]], limit) for piece in pieces]
         chosen = list(run(_pick, picks))
     return _put_together(survey, [rows for rows, _ in chosen], [keys for _, keys in chosen])
 
 
-def _columns(rows: pa.Table) -> list[str]:
-    names: list[str] = rows.column_names
-    return names
+def _kept(
+    looked: Iterable[tuple[str, Survey, list[KeyCounts]]], parts: dict[str, list[KeyCounts]]
+) -> Iterator[Survey]:
+    """Keep the counts of each piece; pass on the rest, so that only the sum of it is held."""
+    for name, survey, counts in looked:
+        parts[name] = counts
+        yield survey
 
 
-def _look(columns: Sequence[str], piece: Piece) -> tuple[str, Survey, KeyCounts]:
-    """Look through a piece."""
-    rows = read_rows(piece, list(columns))
-    keys = row_contents(rows)
-    return piece.name, survey_rows(rows, keys), KeyCounts.of(keys)
+def _look(_: HowToRead, rows: Rows) -> tuple[str, Survey, list[KeyCounts]]:
+    """Look through a piece; repeats are counted in each of its parts."""
+    surveys, counts = [], []
+    for table in rows.tables():
+        keys = row_contents(table)
+        surveys.append(survey_rows(table, keys))
+        counts.append(KeyCounts.of(keys))
+    return rows.name, merge(surveys), counts
 
 
-def _pick(columns: Sequence[str], pick: _Pick) -> tuple[pa.Table, Keys]:
+def _pick(_: HowToRead, pick: _Pick) -> tuple[pa.Table, Keys]:
     """Take the rows of a piece whose keys are low; repeats of a row have different ones."""
-    rows = read_rows(pick.piece, list(columns))
-    with as_part_of_a_table(pick.before):
-        keys = number_repeats(row_contents(rows)).view(np.uint64)
-    taken = np.flatnonzero(keys <= np.uint64(pick.limit))
-    return rows.take(taken).combine_chunks(), keys[taken]
+    tables, lowest = [], []
+    for table, before in zip(pick.rows.tables(), pick.before, strict=True):
+        with as_part_of_a_table(before):
+            keys = number_repeats(row_contents(table)).view(np.uint64)
+        taken = np.flatnonzero(keys <= np.uint64(pick.limit))
+        tables.append(table.take(taken))
+        lowest.append(keys[taken])
+    return pa.concat_tables(tables).combine_chunks(), np.concatenate(lowest)
 
 
 def _limit(parts: Sequence[KeyCounts], before: Sequence[KeyCounts], n_rows: int) -> int:

@@ -11,11 +11,12 @@ from typing import Any, Self
 
 import pyarrow.parquet as pa_parquet
 
-from diffjoint._atomic import write_whole
+from diffjoint.engines.engine import explaining_files
 from diffjoint.engines.pieces import PARQUET, Piece
 from diffjoint.engines.shared import STATE
 from diffjoint.engines.tally import add_up
 from diffjoint.errors import FileError
+from diffjoint.storage.atomic import write_whole
 
 MANIFEST = "manifest.json"
 PLAN = "plan.json"
@@ -23,6 +24,17 @@ PIECES = "pieces"
 """Folder of the records of pieces."""
 COUNTS = ("repeats", "before")
 """Folders of counts: what the rows of a piece hold, and those of the pieces before it."""
+_IN_WORDS = {
+    "version": "the version of diffjoint",
+    "model": "the model",
+    "unseen": "--unseen",
+    "na_values": "--na-values",
+    "encoding": "--encoding",
+    "folders": "which outputs are asked for, and where",
+    "files": "the files that are read",
+    "pieces": "pieces (--piece-rows, --memory-limit)",
+}
+"""What may differ between two runs, as users know it."""
 _VERSION = 1
 _MOST_NAMED = 10
 
@@ -121,7 +133,8 @@ def begin(state: Path, plan: Mapping[str, Any]) -> None:
         if differing:
             raise FileError(
                 f"{state.parent} holds the output of another run; what differs: "
-                f"{', '.join(differing)}. Name another folder, or remove that one."
+                f"{', '.join(_IN_WORDS[name] for name in differing)}. Start it as that one was "
+                "started to go on with it, name another folder, or remove that one."
             )
         _write(path, plan)
         return
@@ -182,6 +195,7 @@ def read_manifest(out: str | os.PathLike[str]) -> Manifest:
     return Manifest(**facts, pieces=pieces)
 
 
+@explaining_files()
 def verify(out: str | os.PathLike[str]) -> Manifest:
     """Check that a dataset is whole: every file there, unaltered, with its rows, and no other.
 

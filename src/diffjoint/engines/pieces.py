@@ -3,7 +3,7 @@
 import hashlib
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -14,8 +14,9 @@ import pyarrow as pa
 import pyarrow.parquet as pa_parquet
 
 from diffjoint._numbers import whole_number_of
-from diffjoint.errors import FileError, InputError
-from diffjoint.io.files import check_ending
+from diffjoint.errors import FileError, InputError, message_of
+from diffjoint.io.compression import split_endings
+from diffjoint.io.files import check_ending, text_columns
 from diffjoint.io.places import place_of
 
 PARQUET = (".parquet", ".pq")
@@ -46,6 +47,8 @@ class Piece:
     first, last : int
         The rows, as positions in the file, the last one excluded. Text files are one piece: -1.
     partition : tuple of (name, value)
+    whole : frozenset of str
+        Columns among these that hold whole numbers; others hold text.
     """
 
     source: str
@@ -53,11 +56,26 @@ class Piece:
     first: int
     last: int
     partition: Partition = ()
+    whole: frozenset[str] = frozenset()
 
     @property
     def is_text(self) -> bool:
         """Whether the file is text."""
-        return Path(self.source).suffix.lower() in TEXT
+        return _ending(Path(self.source)) in TEXT
+
+    def added(self, own: Sequence[str], wanted: Sequence[str] | None = None) -> Partition:
+        """Return what the folders name that the file's own columns lack; some names of it alone.
+
+        Parameters
+        ----------
+        wanted : sequence of str, optional
+            These; all if not given.
+        """
+        return tuple(
+            (name, value)
+            for name, value in self.partition
+            if name not in own and (wanted is None or name in wanted)
+        )
 
 
 @dataclass(frozen=True)
@@ -72,16 +90,19 @@ class Dataset:
         In the order of their names.
     partitions : tuple of Partition
         One for each file.
+    whole : frozenset of str
+        Columns that folders name which hold whole numbers; others hold text.
     """
 
     folder: Path
     files: tuple[Path, ...]
     partitions: tuple[Partition, ...]
+    whole: frozenset[str] = frozenset()
 
     @property
     def is_text(self) -> bool:
         """Whether the files are text."""
-        return self.files[0].suffix.lower() in TEXT
+        return _ending(self.files[0]) in TEXT
 
     def facts(self) -> list[dict[str, Any]]:
         """Return what tells these files from others: names, sizes, and how they begin and end."""
@@ -89,6 +110,12 @@ class Dataset:
             {"file": file.relative_to(self.folder).as_posix(), **_facts(file)}
             for file in self.files
         ]
+
+    def heads(self) -> Iterator[Piece]:
+        """Return each file without its rows."""
+        for file, partition in zip(self.files, self.partitions, strict=True):
+            name = file.relative_to(self.folder).as_posix()
+            yield Piece(str(file), name, 0, 0, partition, self.whole)
 
     def pieces(self, most_rows: int) -> Iterator[Piece]:
         """Cut the files into pieces of at most so many rows, at the ends of row groups if possible.
@@ -100,18 +127,18 @@ class Dataset:
         """
         for file, partition in zip(self.files, self.partitions, strict=True):
             name = file.relative_to(self.folder)
-            if file.suffix.lower() in TEXT:
-                yield Piece(str(file), name.as_posix(), 0, -1, partition)
+            if self.is_text:
+                yield Piece(str(file), name.as_posix(), 0, -1, partition, self.whole)
                 continue
             bounds = _bounds(_group_sizes(file), most_rows)
             for first, last in bounds:
                 own = name
                 if len(bounds) > 1:
                     own = name.with_name(f"{name.stem}.rows-{first:012d}-{last:012d}{name.suffix}")
-                yield Piece(str(file), own.as_posix(), first, last, partition)
+                yield Piece(str(file), own.as_posix(), first, last, partition, self.whole)
 
 
-def find_dataset(source: str | os.PathLike[str]) -> Dataset:
+def find_dataset(source: str | os.PathLike[str], as_text: Collection[str] = frozenset()) -> Dataset:
     """Find the files of a dataset.
 
     Parameters
@@ -120,6 +147,8 @@ def find_dataset(source: str | os.PathLike[str]) -> Dataset:
         A file, a folder, or a pattern such as ``"visits/*.parquet"``. Of a folder all Parquet, CSV
         and TSV files are taken, those in folders within it too; names that begin with ``_`` or
         ``.`` are left out. Folders called ``name=value`` make a column of their own.
+    as_text : collection of str
+        Such columns that hold text even where all of it looks like whole numbers.
     """
     path = Path(source).absolute()
     if path.is_dir():
@@ -138,7 +167,8 @@ def find_dataset(source: str | os.PathLike[str]) -> Dataset:
         )
     _check_files(files)
     texts = [_partition_texts(file.relative_to(folder)) for file in files]
-    return Dataset(folder, tuple(files), tuple(_typed(texts)))
+    whole = _whole_columns(texts) - {*as_text}
+    return Dataset(folder, tuple(files), tuple(_typed(texts, whole)), whole)
 
 
 def is_dataset(source: str) -> bool:
@@ -148,33 +178,37 @@ def is_dataset(source: str) -> bool:
     return Path(source).is_dir() or bool(_WILDCARDS.search(source) and not Path(source).exists())
 
 
-def check_columns(dataset: Dataset, names: Sequence[str]) -> None:
-    """Raise if a Parquet file cannot be read or lacks columns, before anything else is done."""
-    if dataset.is_text:
-        return
+def check_columns(dataset: Dataset, names: Sequence[str], encoding: str = "utf-8") -> None:
+    """Raise if a file cannot be read or lacks columns, before anything else is done."""
     broken = []
-    for file, partition in zip(dataset.files, dataset.partitions, strict=True):
+    for piece in dataset.heads():
         try:
-            own = pa_parquet.read_schema(file).names
-        except (OSError, pa.ArrowInvalid) as error:
-            broken.append(f"{file} ({str(error).splitlines()[0]})")
+            own = columns_of(piece, encoding)
+        except (OSError, pa.ArrowInvalid, FileError) as error:
+            why = message_of(error).splitlines()[0].removeprefix(f"Cannot read {piece.source}: ")
+            broken.append(f"{piece.source} ({why.rstrip('.')})")
             continue
-        whole = with_partition(own, partition, names)
+        whole = [*own, *(name for name, _ in piece.added(own, names))]
         if whole != [*names]:
             raise InputError(
-                f"{file} must have the columns that fit saw, in their order: {', '.join(names)}; "
-                f"it has {', '.join(whole)}. Name files that have the same columns."
+                f"{piece.source} must have the columns that fit saw, in their order: "
+                f"{', '.join(names)}; it has {', '.join(whole)}. Name files that have the same "
+                "columns."
             )
     if broken:
+        what = "text" if dataset.is_text else "Parquet"
         raise FileError(
-            f"{len(broken)} of {len(dataset.files)} files cannot be read as Parquet: "
+            f"{len(broken)} of {len(dataset.files)} files cannot be read as {what}: "
             f"{', '.join(broken[:10])}. Repair them, or move them out of the dataset."
         )
 
 
-def with_partition(own: Sequence[str], partition: Partition, wanted: Sequence[str]) -> list[str]:
-    """Return the columns of a file's rows: its own, and those its folders name that are wanted."""
-    return [*own, *(name for name, _ in partition if name not in own and name in wanted)]
+def columns_of(piece: Piece, encoding: str) -> list[str]:
+    """Return the names of a file's own columns; no row is read."""
+    if piece.is_text:
+        return [*text_columns(piece.source, encoding)]
+    names: list[str] = pa_parquet.read_schema(piece.source).names
+    return names
 
 
 def _facts(path: Path) -> dict[str, Any]:
@@ -215,12 +249,18 @@ def _bounds(sizes: Sequence[int], most_rows: int) -> list[tuple[int, int]]:
     return bounds or [(0, 0)]
 
 
+def _ending(file: Path) -> str:
+    """Return what a file's ending says of its format; text may be packed, as in ``.csv.gz``."""
+    ending, packed = split_endings(file.name)
+    return ending if not packed or ending in TEXT else packed
+
+
 def _files_in(folder: Path) -> list[Path]:
     """Return the tables in a folder and in the folders within it."""
     return [
         file
         for file in folder.rglob("*")
-        if file.suffix.lower() in (*PARQUET, *TEXT)
+        if _ending(file) in (*PARQUET, *TEXT)
         and file.is_file()
         and not any(part.startswith(_HIDDEN) for part in file.relative_to(folder).parts)
     ]
@@ -241,13 +281,13 @@ def _check_files(files: Sequence[Path]) -> None:
     for file in files:
         if not file.is_file():
             raise FileError(f"Cannot read {file}: there is no such file. Check the path.")
-        if file.suffix.lower() not in (*PARQUET, *TEXT):
+        if _ending(file) not in (*PARQUET, *TEXT):
             check_ending(str(file))
             raise InputError(
                 f"The files of a dataset must be Parquet, CSV or TSV; got {file}. Convert it, or "
                 "complete it by itself: name a file to write to, not a folder."
             )
-    endings = sorted({file.suffix.lower() for file in files})
+    endings = sorted({_ending(file) for file in files})
     if len({ending in TEXT for ending in endings}) > 1:
         raise InputError(
             f"The files of a dataset must have one format; got {', '.join(endings)}. Name those of "
@@ -265,14 +305,19 @@ def _partition_texts(name: Path) -> dict[str, str | None]:
     }
 
 
-def _typed(texts: Sequence[Mapping[str, str | None]]) -> Iterator[Partition]:
-    """Take values for whole numbers where all values of a column in the dataset are."""
-    keys = {key for own in texts for key in own}
-    whole = {
+def _whole_columns(texts: Sequence[Mapping[str, str | None]]) -> frozenset[str]:
+    """Return the columns of which all values in the dataset are whole numbers."""
+    return frozenset(
         key
-        for key in keys
+        for key in {key for own in texts for key in own}
         if all(_whole_number(own[key] or "0") is not None for own in texts if key in own)
-    }
+    )
+
+
+def _typed(
+    texts: Sequence[Mapping[str, str | None]], whole: Collection[str]
+) -> Iterator[Partition]:
+    """Return the values that folders name, as numbers in columns of whole numbers."""
     for own in texts:
         yield tuple(
             (key, _whole_number(value) if key in whole and value is not None else value)

@@ -15,7 +15,7 @@ from diffjoint.errors import InputError
 ATTEMPTS = 4
 """How often a task is tried, in a session on this machine; a cluster has its own setting."""
 LOCAL = f"local[2,{ATTEMPTS}]"
-_NAMED = re.compile(r"diffjoint\.errors\.\w+Error: (.+)")
+_NAMED = re.compile(r"diffjoint\.[\w.]*Error: (.+)")
 _DIED = re.compile("worker (exited|crashed|died)|lost task|ExecutorLost", re.IGNORECASE)
 """How Spark tells of an error that has a name here, and of workers that died."""
 

@@ -157,6 +157,8 @@ def _survey_column(
     there = in_order[~missing[in_order]]
     if not len(there):
         return ColumnSurvey({})
+    if pa.types.is_nested(plain.type):  # lists and the like are passed through: no levels
+        return ColumnSurvey(None)
     levels = None
     encoded = pc.dictionary_encode(plain.combine_chunks())
     if isinstance(encoded, pa.ChunkedArray):

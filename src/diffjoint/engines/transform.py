@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from diffjoint._checks import check
+import diffjoint
 from diffjoint._progress import NoProgress, Progress, progress_bar
 from diffjoint.engines import manifest as written
-from diffjoint.engines.engine import Engine, Run
+from diffjoint.engines.engine import Engine, Run, explaining_files
 from diffjoint.engines.fragment import (
     SIDES,
     Unreadable,
@@ -27,9 +27,11 @@ from diffjoint.engines.shared import Shared
 from diffjoint.engines.summary import highest_key, n_kept
 from diffjoint.errors import FileError, InputError, warn_user
 from diffjoint.imputer import SelectiveImputer
+from diffjoint.parameters.checks import check
 from diffjoint.settings import DEFAULT_MEMORY_LIMIT, NA_VALUES, parse_bytes
 from diffjoint.state import counts_before
 from diffjoint.steps import depends_on_repeats
+from diffjoint.table import Column
 
 Result = TypeVar("Result")
 
@@ -46,6 +48,7 @@ SHARE_OF_COUNTING = 0.2
 _MOST_NAMED = 5
 
 
+@explaining_files()
 def transform_dataset(
     model: SelectiveImputer | str | os.PathLike[str],
     source: str | os.PathLike[str],
@@ -126,10 +129,11 @@ def transform_dataset(
     imputer = Shared(content, folders, n_draws, False, *reading).imputer
     if n_draws:
         imputer._fitted.choose_draws(None)
-    dataset = find_dataset(source)
-    names = [column.name for column in imputer.schema_.columns]
-    _check_apart(dataset, folders)
-    check_columns(dataset, names)
+    columns = imputer.schema_.columns
+    names = [column.name for column in columns]
+    dataset = find_dataset(source, [column.name for column in columns if _is_text(column)])
+    _check_apart(source, dataset, folders)
+    check_columns(dataset, names, encoding)
     counts_repeats = depends_on_repeats(imputer, draws=n_draws > 0)
     most_rows = _rows_of_a_piece(piece_rows, memory_limit, len(names))
     pieces = list(dataset.pieces(most_rows))
@@ -218,7 +222,7 @@ def _all_read(results: Iterable[Any]) -> list[Any]:
         (unreadable if isinstance(result, Unreadable) else found).append(result)
     if unreadable:
         unreadable.sort(key=lambda one: one.name)
-        listed = "; ".join(one.why for one in unreadable[:_MOST_NAMED])
+        listed = "; ".join(one.why.rstrip(".") for one in unreadable[:_MOST_NAMED])
         more = f" and {len(unreadable) - _MOST_NAMED} more" if len(unreadable) > _MOST_NAMED else ""
         raise FileError(
             f"{len(unreadable)} of {len(found) + len(unreadable)} pieces cannot be read: "
@@ -226,6 +230,11 @@ def _all_read(results: Iterable[Any]) -> list[Any]:
             "start the run again: it goes on with what is not done."
         )
     return found
+
+
+def _is_text(column: Column) -> bool:
+    """Whether a column held text in ``fit``: then it does so here, whatever its text looks like."""
+    return any(isinstance(level, str) for level in column.levels)
 
 
 def _folders(
@@ -256,9 +265,14 @@ def _folders(
     return folders
 
 
-def _check_apart(dataset: Dataset, folders: dict[str, str]) -> None:
-    """Raise if an output would be among the files that are read."""
+def _check_apart(source: str | os.PathLike[str], dataset: Dataset, folders: dict[str, str]) -> None:
+    """Raise if an output would be among the files that are read, now or when a run goes on."""
     for folder in map(Path, folders.values()):
+        if Path(source).is_dir() and dataset.folder.resolve() in folder.resolve().parents:
+            raise InputError(
+                f"{folder} is to be written to, and lies in the folder that is read: it would be "
+                "taken for a part of it later. Name a folder beside it."
+            )
         is_within = folder.resolve() == dataset.folder.resolve()
         if is_within or any(folder.resolve() in file.resolve().parents for file in dataset.files):
             raise InputError(
@@ -290,6 +304,7 @@ def _plan(shared: Shared, dataset: Dataset, pieces: Sequence[Piece]) -> dict[str
     """Return what tells a run from others: another run must not go on with its pieces."""
     table = shared.folders["table"]
     return {
+        "version": diffjoint.__version__,
         "model": written.digest_of(shared.model),
         "unseen": shared.unseen,
         "na_values": list(shared.na_values),

@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
@@ -135,6 +136,17 @@ class ColumnScan:
             self._keep_ends([float(text) for text in plain], rows)
         elif self.date_formats:
             self._keep_ends(texts, rows)
+
+    def merged(self, other: "ColumnScan") -> "ColumnScan":
+        """Return what both saw of the format of a column, as where a table has several files."""
+        both = copy(self)
+        for name in ("is_whole", "is_number", "is_empty", "is_comma_number"):
+            setattr(both, name, getattr(self, name) and getattr(other, name))
+        for name in ("has_commas", "has_exponents", "has_codes"):
+            setattr(both, name, getattr(self, name) or getattr(other, name))
+        both.n_decimals = max(self.n_decimals, other.n_decimals)
+        both.date_formats = tuple(form for form in self.date_formats if form in other.date_formats)
+        return both
 
     def _keep_ends(self, values: Sequence[Any], rows: Sequence[int]) -> None:
         """Keep the rows of the lowest and the highest value, and of one that is not whole."""

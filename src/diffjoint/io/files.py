@@ -13,7 +13,6 @@ from typing import Any, BinaryIO
 import pandas as pd
 import pyarrow as pa
 
-from diffjoint._atomic import spooled, write_whole, writing_whole
 from diffjoint.errors import FileError, InputError
 from diffjoint.io.compression import COMPRESSED, compressing, opened, split_endings
 from diffjoint.io.decimals import as_decimals, as_numbers
@@ -30,9 +29,10 @@ from diffjoint.io.statistical import (
     require_pyreadstat,
     statistical_bytes,
 )
-from diffjoint.io.text import TextBlock, TextTable, read_text
+from diffjoint.io.text import TextBlock, TextTable, names_in, read_text
 from diffjoint.io.text_source import RowParser
 from diffjoint.settings import NA_VALUES
+from diffjoint.storage.atomic import spooled, write_whole, writing_whole
 from diffjoint.table import Schema, Table, open_table
 
 STANDARD_STREAM = "-"
@@ -178,6 +178,11 @@ def read_file(
         raise FileError(
             f"Cannot read {path}: it is not a {ending[1:]} file ({error}). Check the file."
         ) from error
+
+
+def text_columns(path: str, encoding: str = "utf-8") -> tuple[str, ...]:
+    """Return the names of the columns of a text file, without reading its cells."""
+    return names_in(path, Path(path), _DELIMITERS[check_ending(path)], encoding)
 
 
 def write_file(path: str, table: Any, source: TableFile | None = None) -> None:

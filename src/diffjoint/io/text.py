@@ -5,7 +5,8 @@ those that were there are written in their own text.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +67,8 @@ class TextTable:
         levels: any choice of rows that is to stand for all must have them.
     counted : tuple of str
         Names of the columns that count the rows.
+    scans : tuple of ColumnScan
+        What was seen of each column.
     """
 
     source: TextSource
@@ -75,6 +78,7 @@ class TextTable:
     n_rows: int
     examples: NDArray[np.intp]
     counted: tuple[str, ...]
+    scans: tuple[ColumnScan, ...] = field(default=(), repr=False, compare=False)
 
     @property
     def with_commas(self) -> tuple[str, ...]:
@@ -183,6 +187,28 @@ def read_text(
     raise AssertionError("the last size of a block either is read or raises")
 
 
+def names_in(name: str, content: Path, delimiter: str, encoding: str) -> tuple[str, ...]:
+    """Return the names of the columns of a text file; the cells are not read."""
+    for block_bytes in (BLOCK_BYTES, LARGE_BLOCK_BYTES):
+        try:
+            return open_source(name, content, delimiter, encoding, block_bytes).names
+        except pa.ArrowInvalid as error:
+            if block_bytes == LARGE_BLOCK_BYTES:
+                raise FileError(f"Cannot read {name}: {error}. Check the file.") from error
+    raise AssertionError("the last size of a block either is read or raises")
+
+
+def in_one_format(tables: Sequence[TextTable]) -> list[TextTable]:
+    """Return text files of one table, the same columns in each, read in formats that all have.
+
+    What only the choice of rows needs is left out.
+    """
+    pairs = zip(*(table.scans for table in tables), strict=True)
+    formats = tuple(reduce(ColumnScan.merged, scans).choose() for scans in pairs)
+    nothing = np.empty(0, dtype=np.intp)
+    return [replace(table, formats=formats, examples=nothing, scans=()) for table in tables]
+
+
 def _scan(
     source: TextSource,
     na_values: frozenset[str],
@@ -214,7 +240,9 @@ def _scan(
     formats = tuple(column.choose() for column in scans)
     examples = np.unique([row for column in scans for row in column.examples()]).astype(np.intp)
     counted = tuple(name for name, one in zip(cells.columns, scans, strict=True) if one.is_counting)
-    return TextTable(source, formats, na_values, tuple(codes), n_rows, examples, counted)
+    return TextTable(
+        source, formats, na_values, tuple(codes), n_rows, examples, counted, tuple(scans)
+    )
 
 
 def _missing_and_coded(

@@ -146,6 +146,8 @@ class Table:
             held = self.frame.to_native().dtypes
             same = {n: own for n, own in self.narrowed.items() if native[n].dtype == held[n]}
             native = native.astype(same)
+        if isinstance(native, pa.Table):
+            return _with_notes(native, self.frame.to_native().schema)
         return _relabelled(native, self.columns) if isinstance(native, pd.DataFrame) else native
 
 
@@ -455,6 +457,16 @@ def _number(value: Any) -> float:
         return float(value)
     except OverflowError as error:
         raise TypeError(f"{value!r} is too large a number") from error
+
+
+def _with_notes(table: pa.Table, schema: pa.Schema) -> pa.Table:
+    """Return an Arrow table whose columns have the notes of a schema, such as Parquet's ids."""
+    fields = []
+    for own, column, old in zip(table.schema, table.columns, schema, strict=True):
+        kept = own.with_metadata(old.metadata)
+        fields.append(kept.with_nullable(old.nullable or column.null_count > 0))
+    whole = pa.schema(fields, metadata=table.schema.metadata)
+    return pa.Table.from_arrays(table.columns, schema=whole)
 
 
 def _relabelled(native: pd.DataFrame, columns: pd.Index) -> pd.DataFrame:

@@ -122,6 +122,17 @@ class ColumnExpectation:
         likely: Values = softmax(sums, axis=1)
         return likely
 
+    def likely(self, rows: Values, n_codes: int) -> Values:
+        """Return how likely each level is; 0 for those that have no class of their own.
+
+        Returns
+        -------
+        array of shape (n_rows, n_codes)
+        """
+        found = np.zeros((len(rows), n_codes))
+        found[:, self.levels.astype(np.int64)] = self._likely(rows) * self.shares
+        return found
+
     def predict_cells(self, rows: Values, column: Column) -> tuple[Values, Values]:
         """Predict coded values that the column can hold, and their uncertainty."""
         value, uncertainty = self.predict(rows)

@@ -42,15 +42,18 @@ def fit(
         "--key-file": saving.key_file,
     }
     check_model(inputs, model, force=force)
+    codes = parsing.parse_codes(known.codes)
     if datasets.is_sampled(source, sampling):
-        file = datasets.read_sample(source, sampling, running, decisions=decisions)
+        how = (reading, codes, sampling, running)
+        file = datasets.read_sample(source, *how, decisions=decisions)
     else:
-        file = read(source, reading, reason_codes=parsing.parse_codes(known.codes))
+        file = read(source, reading, reason_codes=codes)
     imputer = learning.learn(
         file,
         decided(decisions, file),
         (searched, known, filled, method, running),
         reading,
+        source,
         unseen=unseen,
         random_state=seed,
         n_threads=running.threads,

@@ -1,8 +1,9 @@
 """Learn from a dataset of many files, complete one, and check one that was completed."""
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
-from diffjoint._atomic import check_writable
 from diffjoint.cli.console import say
 from diffjoint.cli.options.files import Outputs, Reading
 from diffjoint.cli.options.running import Running
@@ -24,6 +25,7 @@ from diffjoint.engines.learn import DEFAULT_FIT_ROWS
 from diffjoint.errors import InputError
 from diffjoint.io.files import TableFile
 from diffjoint.results.self_check import SelfCheck
+from diffjoint.storage.atomic import check_writable
 
 
 def is_sampled(source: str, sampling: Sampling) -> bool:
@@ -32,7 +34,13 @@ def is_sampled(source: str, sampling: Sampling) -> bool:
 
 
 def read_sample(
-    source: str, sampling: Sampling, running: Running, *, decisions: str | None
+    source: str,
+    reading: Reading,
+    codes: Mapping[str, Any] | None,
+    sampling: Sampling,
+    running: Running,
+    *,
+    decisions: str | None,
 ) -> TableFile:
     """Look through a dataset; return rows that stand for all."""
     if decisions is not None:
@@ -40,12 +48,24 @@ def read_sample(
             "--decisions names cells by their rows, and cannot be used with a folder of files. "
             "Pass a single file for it."
         )
+    if reading.decimal is not None:
+        raise InputError(
+            "--decimal cannot be used with a folder of files. Leave it out: a comma is told from a "
+            "point where cells are not separated by commas."
+        )
     threads = running.threads or 1
     engine = start_engine(
         sampling.engine, sampling.workers, sampling.scheduler, running.memory_limit, threads
     )
     n_rows = DEFAULT_FIT_ROWS if sampling.fit_rows is None else sampling.fit_rows
-    found = sample_dataset(source, n_rows, engine)
+    found = sample_dataset(
+        source,
+        n_rows,
+        engine,
+        na_values=tokens_of(reading),
+        encoding=reading.encoding,
+        reason_codes=codes,
+    )
     table, n_all = found.table, found.survey.n_rows
     say(
         f"Learning from {table.num_rows:,} of {n_all:,} rows; {found.n_examples:,} of them hold a "
