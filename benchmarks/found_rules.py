@@ -12,7 +12,7 @@ that the survey's own dictionary names. Results that are there are kept.
 
 import argparse
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import product
 from typing import Any
 
@@ -111,7 +111,7 @@ def compare(name: str) -> list[dict[str, Any]]:
         line: dict[str, Any] = {"column": column, "written": both[0], "found": both[1]}
         n_told = n_differ = n_against = 0
         if all(both):
-            cells = [_fails(table, found, rule, world) for rule in both]
+            cells = [where_fails(table, found, rule, world.column_kinds) for rule in both]
             told = cells[0].notna() & cells[1].notna()
             n_told, n_differ = int(told.sum()), int((cells[0] != cells[1])[told].sum())
             n_against = int(((cells[0] == 1) & table[column].iloc[2:].notna()).sum())
@@ -121,12 +121,14 @@ def compare(name: str) -> list[dict[str, Any]]:
     return lines
 
 
-def _fails(table: pd.DataFrame, rules: dict[str, str], rule: str, world: World) -> pd.Series:
+def where_fails(
+    table: pd.DataFrame, rules: Mapping[str, str], rule: str, column_kinds: Mapping[str, Any]
+) -> "pd.Series[float]":
     """Return 1 where a rule fails and 0 where it holds, in every row; NaN where that is open."""
     column = [1.0, 2.0] * (len(table) // 2) + [1.0] * (len(table) % 2)
     asked = table.assign(**{JUDGED: pd.Series(column, index=table.index)})
     asked.loc[asked.index[2:], JUDGED] = None
-    kinds = {**world.column_kinds, JUDGED: "continuous"}
+    kinds = {**column_kinds, JUDGED: "continuous"}
     text = rule.removeprefix("only if ")
     known = apply_rules(asked, {**rules, JUDGED: text}, column_kinds=kinds)
     fails, holds = (known[name][JUDGED] for name in ("known_meaningful", "known_lost"))

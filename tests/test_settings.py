@@ -1,4 +1,5 @@
 import dataclasses
+import inspect
 from pathlib import Path
 from types import MappingProxyType
 
@@ -6,10 +7,19 @@ import numpy as np
 import pytest
 
 from diffjoint import SelectiveImputer
-from diffjoint._checks import OF_THE_RUN, PARAMETERS, SETTINGS
 from diffjoint.errors import InputError
 from diffjoint.fitting.options import read_options
+from diffjoint.parameters.checks import OF_THE_RUN, PARAMETERS, SETTINGS
 from diffjoint.settings import PRESETS, Diffusion, Settings, parse_bytes, settings_for
+
+MOST_PARAMETERS = 24
+"""Parameters of the estimator at most: two dozen can be read through."""
+
+
+def test_the_estimator_has_two_dozen_parameters():
+    taken = inspect.signature(SelectiveImputer.__init__).parameters
+    assert len(taken.keys() - {"self"}) <= MOST_PARAMETERS
+    assert taken.keys() - {"self"} == SelectiveImputer().get_params(deep=False).keys()
 
 
 def test_the_paper_preset_has_every_number_of_the_papers_table():
@@ -27,7 +37,8 @@ def test_every_number_can_be_set_by_hand(preset):
     for field in dataclasses.fields(Settings):
         value = getattr(PRESETS[preset], field.name)
         other = {bool: not value, str: "mean" if value == "mode" else "mode"}.get(type(value), 7)
-        other = {"fusion": "vote", "threshold": 0.7, "sampler": "inpaint"}.get(field.name, other)
+        named = {"fusion": "vote", "threshold": 0.7, "sampler": "inpaint", "first_fill": "mean"}
+        other = named.get(field.name, other)
         assert getattr(settings_for(preset, **{field.name: other}), field.name) == other
 
 

@@ -9,7 +9,12 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 
 from benchmarks.methods.base import Method
-from benchmarks.methods.diffusion import DIFFPUTER, REDUCED_INPAINT, Diffusion, budget_of
+from benchmarks.methods.diffusion import (
+    DIFFPUTER,
+    REDUCED_INPAINT,
+    Diffusion,
+    budget_of,
+)
 from benchmarks.methods.masked_autoencoder import PAPER, MaskedAutoencoder, describe_by_name
 from benchmarks.methods.mice import MiceForest
 from benchmarks.methods.round_robin import GapsAsTheyAre, RoundRobin, boosted, forest

@@ -25,10 +25,14 @@ PLACES = tuple(
     if ratio == RATIOS[0] or method not in AT_ONE_RATIO
 )
 MEASURES = {
-    "acc": (Column("ACC of D2 and D3"), "acc"),
-    "acc_discrete": (Column("ACC of D1, D2 and D3"), "acc"),
-    "rmse": (Column("RMSE of C2", "lower", 2), "rmse"),
+    "acc": (Column("ACC of D2 and D3"), "method_comparison", "acc"),
+    "acc_discrete": (Column("ACC of D1, D2 and D3"), "method_comparison", "acc"),
+    "recall": (Column("recall"), "mm_recall_precision", "recall"),
+    "precision": (Column("precision"), "mm_recall_precision", "precision"),
+    "rmse": (Column("RMSE of C2", "lower", 2), "method_comparison", "rmse"),
 }
+SELECTIVE = "diffjoint"
+"""What the names of methods begin with that have recall and precision."""
 
 
 def _cells(size: Size, ratio: int, method: str) -> list[Cell]:
@@ -48,13 +52,13 @@ def grids(size: Size, folder: Path) -> list[Grid]:
         cell = _cells(size, ratio, method)
         shown = tuple(
             gather(
-                cell,
+                cell if method.startswith(SELECTIVE) or table == "method_comparison" else [],
                 score(name),
                 folder,
-                published("method_comparison", known, **where),
+                published(table, known, **where),
                 limit(name, cell),
             )
-            for name, (_, known) in MEASURES.items()
+            for name, (_, table, known) in MEASURES.items()
         )
         rows.append(Row((str(ratio), label(method)), shown, group=f"{ratio} {METHODS[method]}"))
     columns = tuple(column for column, *_ in MEASURES.values())

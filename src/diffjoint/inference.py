@@ -8,8 +8,6 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from diffjoint._checks import check, check_count, check_draws
-from diffjoint._choices import DrawsName
 from diffjoint._progress import Progress
 from diffjoint.errors import InputError, in_python, option, warn_user
 from diffjoint.fitting.auto_columns import found_in_words, not_judged
@@ -22,6 +20,8 @@ from diffjoint.fitting.prepare import (
     prepare,
 )
 from diffjoint.fitting.running import running
+from diffjoint.parameters.checks import check, check_count, check_draws
+from diffjoint.parameters.choices import DrawsName
 from diffjoint.report import Report, summarize
 from diffjoint.report.collect import collect_findings
 from diffjoint.report.head import HEAD_ROWS
@@ -137,7 +137,7 @@ class InferenceMixin:
         inferred = inferred_of(coded, result, self._fitted, options)
         if result is None:
             result = make_imputation(coded, inferred, self._fitted, options)
-        called = coded.known.settle(inferred.state).meaningful
+        called = coded.settle(inferred.state).meaningful
         model = self._fitted.model
         explainer = explainer_of(coded, model, called)
         return review_table(coded.table, result, self.schema_, explainer)
@@ -261,7 +261,7 @@ class InferenceMixin:
         model = self._fitted.model
         belief = require_belief(model, options.detector)
         inferred = self._fitted.infer(coded, options)
-        called = coded.known.settle(inferred.state).meaningful
+        called = coded.settle(inferred.state).meaningful
         explainer = make_explainer(coded, model, belief, called)
         if cell is None:
             cells = candidate_cells(explainer.explained)
@@ -375,7 +375,7 @@ class InferenceMixin:
             model = self._fitted.model
             observation = coded.observe(model.space, model.seed)
             states = model.states(observation, n_draws, options.memory_bytes, progress, by)
-            settled = (coded.known.settle(state) for state in states)
+            settled = (coded.settle(state) for state in states)
             return [complete_table(coded, model.space, state, options) for state in settled]
 
     @property
@@ -419,7 +419,7 @@ class InferenceMixin:
     def _complete(self, coded: CodedTable) -> Any:
         """Return a table completed with what is expected."""
         options = self._options
-        state = coded.known.settle(self._fitted.infer(coded, options).state)
+        state = self._fitted.settle(coded, self._fitted.infer(coded, options))
         return complete_table(coded, self._fitted.model.space, state, options)
 
     def _check(

@@ -177,8 +177,8 @@ def calibration_error(
     truly, probability = np.asarray(truly, dtype=float), np.asarray(probability, dtype=float)
     bins = np.minimum((probability * n_bins).astype(int), n_bins - 1)
     counts = np.bincount(bins, minlength=n_bins)
-    gaps = np.bincount(bins, truly - probability, minlength=n_bins)
-    return float(np.abs(gaps).sum() / counts.sum())
+    differences = np.bincount(bins, truly - probability, minlength=n_bins)
+    return float(np.abs(differences).sum() / counts.sum())
 
 
 def token_accuracy(world: World, completed: pd.DataFrame) -> float:

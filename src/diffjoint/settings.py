@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Literal, get_args, get_type_hints
 
-from diffjoint._checks import SETTINGS, check, check_all, n_bytes
-from diffjoint._choices import DetectorName, Fusion, IntegerSummary, Sampler
 from diffjoint.errors import InputError, option
+from diffjoint.parameters.checks import SETTINGS, check, check_all, n_bytes
+from diffjoint.parameters.choices import DetectorName, FirstFill, Fusion, IntegerSummary, Sampler
 
 LogisticName = Literal["mcar", "mar", "mnar"]
 LifeName = Literal["own-rates", "break-off", "blocks", "propensity", "survey"]
@@ -77,6 +77,13 @@ class Settings:
     integer_summary : {"mean", "mode"}
         Integer columns as numbers (rounded mean, standard deviation) or, as the paper
         has it, as discrete values (mode, entropy).
+    first_fill : {"any", "mean"}
+        What the first pass starts from in missing cells: any of their column's values, as in the
+        paper, or the mean of each coordinate, as in DiffPuter's code.
+    standardised : bool
+        Scale the coordinates of levels as those of numbers are, as in DiffPuter's code.
+    churn : float
+        Noise that is added before each step down, EDM's S_churn. DiffPuter's code has 1.
     """
 
     sampler: Sampler = "inpaint"
@@ -102,6 +109,9 @@ class Settings:
     threshold: float = 0.5
     joint: bool = True
     integer_summary: IntegerSummary = "mode"
+    first_fill: FirstFill = "any"
+    standardised: bool = False
+    churn: float = 0.0
 
     def __post_init__(self) -> None:
         check_all(vars(self), SETTINGS)
@@ -150,6 +160,9 @@ class Diffusion:
         False: model the values alone and impute everything (DiffPuter).
     integer_summary : {"mean", "mode"}, optional
         How draws of integer columns become one value; for ``sampler="inpaint"``.
+    first_fill, standardised, churn : optional
+        Where DiffPuter's code differs from the paper's algorithm, see :meth:`diffputer`; for
+        ``sampler="inpaint"``.
     device : str
         "auto" (CUDA where there is one), "cpu", "cuda" or any name torch knows.
     checkpoint : path, optional
@@ -185,8 +198,33 @@ class Diffusion:
     fusion: Fusion | None = None
     joint: bool | None = None
     integer_summary: IntegerSummary | None = None
+    first_fill: FirstFill | None = None
+    standardised: bool | None = None
+    churn: float | None = None
     device: Any = "auto"
     checkpoint: Any = None
+
+    @classmethod
+    def diffputer(cls, **changed: Any) -> "Diffusion":
+        """Return DiffPuter's settings, as its published code has them.
+
+        It fills every cell: pass them with no searched columns, and ``preset="paper"``, from which
+        the other numbers come.
+
+        Parameters
+        ----------
+        changed
+            Settings to have otherwise, such as a smaller ``width``.
+
+        Examples
+        --------
+        >>> from diffjoint import SelectiveImputer
+        >>> settings = Diffusion.diffputer(width=64, n_steps=10)
+        >>> settings.n_inpaint_repeats, settings.churn, settings.width
+        (20, 1.0, 64)
+        >>> imputer = SelectiveImputer([], preset="paper", diffusion=settings)
+        """
+        return cls(**{**DIFFPUTER, **changed})
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the settings by name; scikit-learn clones and searches by them."""
@@ -209,6 +247,23 @@ class Diffusion:
         }
         shown = (f"{name}={value!r}" for name, value in changed.items() if value != usual[name])
         return f"Diffusion({', '.join(shown)})"
+
+
+DIFFPUTER = MappingProxyType(
+    {
+        "sampler": "inpaint",
+        "joint": False,
+        "n_draws": 10,
+        "n_inpaint_repeats": 20,
+        "max_epochs": 10_001,
+        "patience": 500,
+        "scheduler_patience": 40,
+        "first_fill": "mean",
+        "standardised": True,
+        "churn": 1.0,
+    }
+)
+"""What DiffPuter's published code has otherwise than the paper's table of hyperparameters."""
 
 
 def estimator_params(**flat: Any) -> dict[str, Any]:
@@ -270,6 +325,9 @@ INPAINT_ONLY = (
     "warm_start",
     "fusion",
     "integer_summary",
+    "first_fill",
+    "standardised",
+    "churn",
 )
 AMORTISED_ONLY = ("n_boosters",)
 """Settings that the amortised sampler does not use, and those that the other does not."""

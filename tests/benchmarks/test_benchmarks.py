@@ -22,11 +22,13 @@ from benchmarks import (
     coverage,
     downstream,
     draws,
+    ideal,
     known_rates,
     life_losses,
     lost,
     memory,
     pages,
+    paper_passes,
     profiling,
     real_losses,
     reduced_paper,
@@ -55,6 +57,27 @@ def test_the_reduced_paper_run_measures_every_pass(tmp_path, capsys):
     table = pd.read_csv(tmp_path / "table.csv")
     assert "medium-or: not run" in table["run"].tolist()
     assert "paper (GPU" in capsys.readouterr().out
+
+
+def test_a_perfect_model_is_measured_after_every_pass(tmp_path, capsys):
+    ideal.main(["--quick", "--results", str(tmp_path / "ideal.csv")])
+    results = pd.read_csv(tmp_path / "ideal-quick.csv")
+    assert results["pass"].tolist() == [*range(1, 11)]
+    for name in ("acc", "recall", "precision"):
+        assert results[name].between(50, 100).all()
+    assert "| 10 | 1 | recall | 92.0 |" in capsys.readouterr().out
+
+
+def test_passes_of_the_papers_methods_are_scored_and_not_run_again(tmp_path, monkeypatch, capsys):
+    folders = ["--results", str(tmp_path / "passes.csv"), "--checkpoints", str(tmp_path / "saved")]
+    arguments = ["--quick", "--ratios", "20", "--seeds", "0", *folders]
+    paper_passes.main(arguments)
+    results = pd.read_csv(tmp_path / "passes-quick.csv")
+    assert results["method"].tolist() == ["Diff-Joint"] * 2 + ["DiffPuter"] * 2
+    assert results["pass"].tolist() == [1, 2, 1, 2]
+    assert "| DiffPuter | 20 | 1 | RMSE | 5.20 |" in capsys.readouterr().out
+    monkeypatch.setattr(paper_passes, "measure", None)
+    paper_passes.main(arguments)
 
 
 def test_the_limits_are_measured_for_every_mechanism_and_ratio(tmp_path, capsys):

@@ -1,6 +1,7 @@
 """How a run ends that does not end well: a sentence and exit code 1, at any moment."""
 
 import signal
+import stat
 import subprocess
 import sys
 import tempfile
@@ -66,6 +67,20 @@ main()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.csv"]
 
 
+def test_an_interruption_ends_with_code_1_wherever_it_comes(tmp_path):
+    """In text that Python runs, too, as it does to make named tuples and data classes."""
+    household_survey(40).observed_table.to_csv(tmp_path / "in.csv", index=False)
+    code = (
+        "import diffjoint.cli.run.inspecting as run; from diffjoint.cli import main\n"
+        "run.inspect = lambda *_, **__: exec('raise KeyboardInterrupt')\n"
+        "main(['inspect', 'in.csv', '-q'])"
+    )
+    (tmp_path / "started.py").write_text(code)
+    command = [sys.executable, "-m", "started"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, "Interrupted" in done.stderr) == (1, True)
+
+
 @pytest.fixture
 def broken(tmp_path, monkeypatch):
     """A folder, and a command that fails in a way nobody foresaw."""
@@ -74,6 +89,8 @@ def broken(tmp_path, monkeypatch):
         raise ZeroDivisionError("nobody\nforesaw this")
 
     monkeypatch.setattr("diffjoint.cli.run.inspecting.inspect", fail)
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
     monkeypatch.chdir(tmp_path)
     household_survey(40).observed_table.to_csv("in.csv", index=False)
     return tmp_path
@@ -89,7 +106,10 @@ def test_an_unexpected_error_is_short_and_its_details_are_in_a_file(broken, caps
     handlers = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
     assert end("inspect", "in.csv", "-q") == 1
     said = capsys.readouterr().err
-    (details,) = broken.glob("diffjoint-error-*.txt")
+    (details,) = (broken / "temporary").iterdir()
+    assert sorted(path.name for path in broken.iterdir()) == ["in.csv", "temporary"]
+    assert details.match("diffjoint-error-*.txt")
+    assert stat.S_IMODE(details.stat().st_mode) == 0o600
     assert said.startswith("Error: Unexpected ZeroDivisionError: nobody.")
     assert f"The details are in {details}: please send it to the developers." in said
     assert "Traceback" not in said
@@ -105,7 +125,18 @@ def test_no_memory_is_no_riddle(broken, monkeypatch, capsys):
     monkeypatch.setattr("diffjoint.cli.run.inspecting.inspect", fail)
     assert end("inspect", "in.csv", "-q") == 1
     assert "Error: There is not enough memory for this table" in capsys.readouterr().err
-    assert not list(broken.glob("diffjoint-error-*"))
+    assert not list(broken.rglob("diffjoint-error-*"))
+
+
+def test_what_the_system_refuses_is_no_unexpected_error(broken, monkeypatch, capsys):
+    def fail(*_, **__):
+        raise OSError(28, "No space left on device", "a file")
+
+    monkeypatch.setattr("diffjoint.cli.run.inspecting.inspect", fail)
+    assert end("inspect", "in.csv", "-q") == 1
+    said = capsys.readouterr().err
+    assert said.startswith("Error: The system could not read or write a file: No space left on")
+    assert not list(broken.rglob("diffjoint-error-*"))
 
 
 @pytest.mark.parametrize("device", ["/dev/zero", "/dev/urandom", "/dev/null"])
@@ -128,21 +159,20 @@ def test_devices_are_not_read(device, tmp_path, monkeypatch, capsys):
     assert not Path("o.csv").exists()
 
 
-def test_details_go_to_the_temporary_folder_where_the_current_one_takes_none(
-    broken, tmp_path_factory, monkeypatch, capsys
+def test_details_go_to_the_current_folder_where_the_temporary_one_takes_none(
+    broken, monkeypatch, capsys
 ):
-    other = tmp_path_factory.mktemp("temporary")
     make = tempfile.mkstemp
 
     def refuse(suffix, prefix, folder):
-        if folder == ".":
+        if folder is None:
             raise PermissionError(folder)
-        return make(suffix, prefix, other)
+        return make(suffix, prefix, folder)
 
     monkeypatch.setattr("tempfile.mkstemp", refuse)
     assert end("inspect", "in.csv", "-q") == 1
-    assert str(other) in capsys.readouterr().err
-    assert not list(broken.glob("diffjoint-error-*"))
+    (details,) = broken.glob("diffjoint-error-*.txt")
+    assert str(details) in capsys.readouterr().err
 
 
 def test_details_that_cannot_be_written_are_shown(broken, monkeypatch, capsys):
@@ -160,3 +190,21 @@ def test_what_starts_the_command_line_loads_hardly_anything():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert not {"typer", "rich", "traceback", "tempfile"} & set(done.stdout.split())
+
+
+@pytest.mark.parametrize("command", ["inspect", "impute", "rules"])
+def test_names_and_cells_do_nothing_to_a_terminal(command, tmp_path, monkeypatch, capsys):
+    """Nor are they read as the markup of what prints them."""
+    survey = household_survey(300).observed_table
+    names = ["a\x1b[2Jb", "[/bold]", ":smile:", "\x9b31m"]
+    survey = survey.rename(columns=dict(zip(survey.columns[2:], names, strict=False)))
+    survey["employed"] = ["\x1b]0;taken over\x07", "[/red]"] * 150
+    survey.to_csv(tmp_path / "in.csv", index=False)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")
+    out = ["out.csv", "--set", "n_boosters=1"] if command == "impute" else []
+    assert end(command, "in.csv", *out) == 0
+    said = "".join(capsys.readouterr())
+    assert not {"\x1b", "\x07", "\x9b"} & set(said)
+    if command == "impute":
+        assert all(name in said for name in (r"a\x1b[2Jb", "[/bold]", ":smile:", r"\x9b31m"))

@@ -6,9 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from diffjoint import SelectiveImputer, _checks, detectors, load
-from diffjoint._checks import OneOf
+from diffjoint import SelectiveImputer, detectors, load
 from diffjoint.errors import InputError
+from diffjoint.parameters import checks
+from diffjoint.parameters.checks import OneOf
 from diffjoint.settings import DETECTOR_NAMES
 from diffjoint.simulate import household_survey
 from tests.conftest import TINY, new_imputer
@@ -23,7 +24,7 @@ def _named(monkeypatch):
     names = (*DETECTOR_NAMES, "by_chance")
     monkeypatch.setitem(sys.modules, "diffjoint.detectors.by_chance", by_chance)
     monkeypatch.setattr(detectors, "DETECTOR_NAMES", names)
-    monkeypatch.setitem(_checks.PARAMETERS, "detector", OneOf(names))
+    monkeypatch.setitem(checks.PARAMETERS, "detector", OneOf(names))
 
 
 @pytest.fixture(scope="module")

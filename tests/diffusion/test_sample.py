@@ -1,3 +1,5 @@
+import dataclasses
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -153,3 +155,27 @@ def test_draws_follow_the_conditional_distribution():
         )  # fmt: skip
     agree = space.decode(drawn.numpy()).values[:, 1] == values[:, 0]
     assert 0.88 < agree.mean() < 0.99
+
+
+def test_churn_makes_each_step_start_from_more_noise():
+    """What the denoiser is told of the noise is what was added, EDM's share of its own."""
+    shown = []
+
+    def watch(vectors, level):
+        shown.append((level.item(), vectors.std().item()))
+        return torch.zeros_like(vectors)
+
+    source = torch.Generator().manual_seed(0)
+    clean, known = torch.zeros(4000, 2), torch.zeros(4000, 2, dtype=torch.bool)
+
+    def noise():
+        return torch.randn(4000, 2, generator=source)
+
+    still = settings_for("paper", n_steps=5, n_inpaint_repeats=1)
+    for churn, more in ((0.0, 1.0), (1.0, 1.2), (1e6, 2**0.5)):
+        shown.clear()
+        settings = dataclasses.replace(still, churn=churn)
+        inpaint(watch, clean, known, noise, settings)
+        level, spread = shown[0]
+        assert level == pytest.approx(80.0 * more)
+        assert spread == pytest.approx(level, rel=0.05)

@@ -1,5 +1,8 @@
 """The parts of draws by trees: regressions, donors, levels that never meet, weighed proposals."""
 
+from dataclasses import replace
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -8,10 +11,12 @@ from diffjoint.draws.choose import choose_plan
 from diffjoint.draws.column import ColumnPlan, Rows, fit_column
 from diffjoint.draws.design import lay_out_columns
 from diffjoint.draws.donors import find_donors, shared_values
+from diffjoint.draws.gates import Gates, find_gates
 from diffjoint.draws.learn import _bootstrap
 from diffjoint.draws.linear import fit_classes, fit_ridge, predict_linear
 from diffjoint.draws.never import find_never_together
 from diffjoint.draws.weigh import draw_weighed, plan_weighing
+from diffjoint.state import Observation
 from diffjoint.table import Column, Kind
 
 N = 1_000
@@ -213,3 +218,59 @@ def test_a_bootstrap_counts_a_row_once_on_average_and_by_its_key():
     assert counts.var() == pytest.approx(1.0, abs=0.05)
     np.testing.assert_array_equal(_bootstrap(keys[::-1], 3), counts[::-1])
     assert (_bootstrap(keys, 4) != counts).mean() > 0.5
+
+
+def _telephones(rng, n_rows, share_lost):
+    """Whether there is a telephone, and which line; who has none has no line."""
+    phone = np.repeat([0.0, 1.0], n_rows // 2)
+    line = np.where(phone == 0, np.nan, rng.integers(0, 2, n_rows))
+    whole = np.column_stack([phone, line])
+    lost = rng.random(whole.shape) < share_lost
+    return np.where(lost, np.nan, whole), np.isnan(line)
+
+
+def test_a_gate_is_found_where_few_calls_are_wrong_and_a_tendency_is_none():
+    values, truly = _telephones(np.random.default_rng(0), 400, 0.2)
+    missing, n_levels, may_be = np.isnan(values), np.array([2, 2]), np.array([0])
+    meaningful = missing & np.column_stack([np.zeros(400, dtype=bool), truly])
+    wrong = meaningful.copy()
+    wrong[np.flatnonzero(missing[:, 1] & ~truly)[:2], 1] = True
+    for calls in (meaningful, wrong):
+        found = find_gates(values, calls, may_be, n_levels)
+        assert found.gate.tolist() == [0]
+        assert found.column.tolist() == [1]
+        assert found.closed[0].tolist() == [True, False]
+    often = meaningful.copy()
+    often[np.flatnonzero(missing[:, 1] & ~truly)[:20], 1] = True
+    behind = values.copy()
+    behind[:20, 1] = 1.0
+    assert not len(find_gates(values, often, may_be, n_levels).gate)
+    assert not len(find_gates(behind, meaningful & np.isnan(behind), may_be, n_levels).gate)
+    assert not len(find_gates(values, meaningful, np.array([], dtype=int), n_levels).gate)
+
+
+class _Phones:
+    """Draws a telephone where the random number is above .3."""
+
+    def draw_cells(self, rows, column, uniform):
+        return (uniform > 0.3).astype(float)
+
+
+def test_cells_behind_a_gate_are_drawn_as_it_says():
+    nan = np.nan
+    values = np.array([[0, nan], [1, nan], [nan, nan], [nan, nan], [nan, 1], [0, nan]])
+    candidates = np.isnan(values) & np.array([False, True])
+    candidates[5] = False
+    observation = Observation(values, candidates, np.arange(6))
+    schema = SimpleNamespace(modelled=(None, None))
+    expectation = SimpleNamespace(space=SimpleNamespace(schema=schema), columns=(_Phones(), None))
+    uniform = np.column_stack([[0.5, 0.5, 0.1, 0.9, 0.1, 0.5], np.zeros(6)])
+    drawn = np.zeros((1, 6, 2), dtype=bool)
+    drawn[0, [1, 3], 1] = True
+    gates = Gates(np.array([0]), np.array([1]), (np.array([True, False]),))
+    settled = gates.settle(observation, expectation, drawn, [uniform])
+    assert settled[0, :, 1].tolist() == [True, False, True, False, False, False]
+    assert not settled[0, :, 0].any()
+    together = replace(gates, draw_missing=False)
+    settled = together.settle(observation, expectation, drawn, [uniform])
+    assert settled[0, :, 1].tolist() == [True, False, False, True, False, False]

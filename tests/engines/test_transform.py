@@ -2,6 +2,7 @@ import errno
 import json
 import multiprocessing
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -196,6 +197,18 @@ def test_a_worker_that_dies_is_replaced(model, folder, whole, tmp_path):
     assert pa_parquet.read_table(tmp_path / "out").num_rows == whole.table.num_rows
 
 
+def test_a_worker_that_a_broken_pool_forgot_ends_when_it_is_told(tmp_path):
+    """One that was being started while the pool broke is not terminated by the pool."""
+    context = multiprocessing.get_context("spawn")
+    ended, ending = context.Pipe(duplex=False)
+    (tmp_path / "shared").write_bytes(pickle.dumps("what tasks share"))
+    worker = context.Process(target=tasks.set_up_and_wait, args=(str(tmp_path / "shared"), ended))
+    worker.start()
+    ending.close()
+    worker.join(60)
+    assert worker.exitcode == 1
+
+
 def test_workers_that_keep_dying_are_given_up(model, folder, tmp_path, monkeypatch):
     monkeypatch.setattr("diffjoint.engines.local.MOST_ATTEMPTS", 1)
     shared = Shared(model.read_bytes(), {"table": str(tmp_path / "out")})
@@ -320,3 +333,14 @@ def test_records_are_plain_text(model, folder, tmp_path):
     manifest = json.loads((tmp_path / "out" / "_diffjoint" / "manifest.json").read_text())
     assert manifest["n_rows"] == 450
     assert manifest["tally"]["columns"]["spouse_age"]["missing"] > 0
+
+
+def test_what_the_system_refuses_is_told_with_how_to_go_on(model, folder, tmp_path, monkeypatch):
+    def refuse(*_, **__):
+        raise OSError(errno.EIO, os.strerror(errno.EIO), "disk")
+
+    with monkeypatch.context() as broken:
+        broken.setattr("diffjoint.engines.manifest._write", refuse)
+        with pytest.raises(FileError, match="Cannot read or write disk: .* start the run again"):
+            transform_dataset(model, folder, tmp_path / "out")
+    assert transform_dataset(model, folder, tmp_path / "out").n_rows > 0

@@ -3,23 +3,34 @@
 import numpy as np
 import pytest
 
+from diffjoint.errors import option
 from diffjoint.evidence import fit_evidence, pack, unpack
-from diffjoint.evidence.doubts import ALL_SEARCHED, NO_OTHER_COLUMN
+from diffjoint.evidence.doubts import ALL_SEARCHED
 
 SEARCHED = (0, 3, 4)
 
 
-def test_without_other_losses_the_floor_is_taken_and_a_doubt_told():
+def test_without_other_losses_the_floor_is_taken_and_rows_that_settle_it_raise_no_doubt():
     rng = np.random.default_rng(0)
     gate = rng.integers(0, 2, 4_000).astype(float)
     answer = np.where((gate == 0) | (rng.random(4_000) < 0.1), np.nan, rng.normal(size=4_000))
     values = np.column_stack([gate, answer])
     evidence = fit_evidence(values, np.isnan(values), np.array([2, 0]), [1])
-    assert evidence.doubts == (NO_OTHER_COLUMN,)
+    assert evidence.doubts == ()
     likely = evidence.probability(values, np.isnan(values))[:, 1]
     assert (likely[gate == 0] > 0.95).all()
     lost = np.isnan(answer) & (gate == 1)
     assert (likely[lost] < 0.1).all()
+
+
+def test_without_other_losses_rows_that_do_not_settle_it_raise_a_doubt():
+    rng = np.random.default_rng(0)
+    gate = rng.integers(0, 2, 4_000).astype(float)
+    share = np.where(gate == 0, 0.5, 0.2)
+    answer = np.where(rng.random(4_000) < share, np.nan, rng.normal(size=4_000))
+    values = np.column_stack([gate, answer])
+    (doubt,) = fit_evidence(values, np.isnan(values), np.array([2, 0]), [1]).doubts
+    assert doubt.startswith(f"No column outside {option('mm_columns')} loses cells")
 
 
 def test_columns_that_disagree_raise_a_doubt():

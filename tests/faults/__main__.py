@@ -50,7 +50,7 @@ def _inject(shim: str) -> int:
             wrong += len(counts.wrong)
             print(
                 f"{name}: {counts.n_steps} steps, {counts.n_faults} faults: {counts.old} old, "
-                f"{counts.new} new, {len(counts.wrong)} wrong ({time.time() - start:.0f} s)",
+                f"{counts.new} new, {counts.went_on} went on, {len(counts.wrong)} wrong ({time.time() - start:.0f} s)",
                 *counts.wrong[:5],
                 sep="\n  ",
                 flush=True,

@@ -1,8 +1,10 @@
 """The commands that faults are injected into, with the real code and fits that are made once."""
 
 import shutil
+import sqlite3
 import tempfile
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,7 @@ from diffjoint import SelectiveImputer, load, steps
 from diffjoint.cli import main
 from diffjoint.simulate import household_survey
 from tests.conftest import TINY_INPAINT, new_imputer
-from tests.faults.harness import Case
+from tests.faults.harness import Case, State, state_of
 
 COLUMNS = "spouse_age,weekly_hours,commute"
 SETTINGS = ["--set", "n_boosters=1"]
@@ -40,6 +42,24 @@ def cases(base: Path) -> dict[str, Case]:
 
         return make
 
+    def prepare_database(folder: Path) -> None:
+        prepare()(folder)
+        with closing(sqlite3.connect(folder / "there.db")) as there:
+            there.executescript("CREATE TABLE other (a); INSERT INTO other VALUES (1), (2);")
+
+    def prepare_folders(folder: Path) -> None:
+        prepare()(folder)
+        for path in ("one/out.csv", "two/mask.csv"):
+            (folder / path).parent.mkdir()
+            (folder / path).write_text("old\n")
+
+    def prepare_parts(folder: Path) -> None:
+        prepare()(folder)
+        (folder / "parts").mkdir()
+        table = household_survey(90).observed_table
+        for i, rows in enumerate((table[:30], table[30:])):
+            rows.to_csv(folder / "parts" / f"{i}.csv", index=False)
+
     impute = ["impute", "in.csv", "out.csv", *arguments]
     transform = ["transform", "model", "in.csv"]
     in_place = (*transform, "in.csv", "--force", "-q", "--mask-out", "mask.csv")
@@ -60,6 +80,23 @@ def cases(base: Path) -> dict[str, Case]:
             command(*transform, "out.db", "--mask-out", "out.db::mask", "-q"),
             prepare(),
             ("out.db",),
+        ),
+        "transform to a database that is there": Case(
+            command(*transform, "there.db::completed", "--mask-out", "there.db::mask", "-q"),
+            prepare_database,
+            ("there.db",),
+            look=look_at_databases,
+        ),
+        "transform to several folders": Case(
+            command(*transform, "one/out.csv", "--mask-out", "two/mask.csv", "-q"),
+            prepare_folders,
+            ("one/out.csv", "two/mask.csv"),
+        ),
+        "transform a dataset": Case(
+            command("transform", "model", "parts", "done", "-q"),
+            prepare_parts,
+            (),
+            by_piece="done",
         ),
         "transform in place": Case(command(*in_place), prepare(), ("in.csv", *OUT)),
         "inspect": Case(command("inspect", "in.csv", "--json", "-q"), prepare(), OUT),
@@ -134,6 +171,17 @@ def in_python(call: Callable[[], object]) -> Callable[[], int]:
 def load_and_save(source: str, path: str) -> str:
     load(source).save(path)
     return path
+
+
+def look_at_databases(folder: Path) -> State:
+    """Return what all files hold: of databases, all tables, as whoever writes next finds them."""
+    state = {}
+    for path in sorted(folder.glob("*.db")):
+        with closing(sqlite3.connect(path)) as found:
+            state[path.name] = "\n".join(found.iterdump())
+            found.execute("PRAGMA user_version = 0")  # removes what was left beside it
+    others = {name: told for name, told in state_of(folder).items() if name not in state}
+    return {**others, **state}
 
 
 def prepare_world(folder: Path) -> None:

@@ -25,7 +25,9 @@ def test_no_fault_leaves_a_third_state(tmp_path):
         env={**os.environ, "LD_PRELOAD": ""},
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    told = re.findall(r"(\d+) steps, (\d+) faults: (\d+) old, (\d+) new, 0 wrong", done.stdout)
+    told = re.findall(
+        r"(\d+) steps, (\d+) faults: (\d+) old, (\d+) new, 0 went on, 0 wrong", done.stdout
+    )
     assert len(told) == len(COMMANDS)
     for n_steps, n_faults, old, new in (map(int, counts) for counts in told):
         assert n_faults == 3 * len(range(1, n_steps + 1, 12)) == old + new

@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 
 from diffjoint import load
-from diffjoint._bundles import read_bundle, write_bundle
 from diffjoint.cli import main
 from diffjoint.errors import InputError, ModelFileError
+from diffjoint.storage.bundles import read_bundle, write_bundle
 from tests.cli.test_cli import SETTINGS
 from tests.conftest import FEW_CELLS, TINY, new_imputer
 

@@ -12,8 +12,8 @@ import pandas as pd
 import pytest
 
 from diffjoint import load
-from diffjoint._bundles import read_bundle, write_bundle
 from diffjoint.errors import DiffJointError, ModelFileError
+from diffjoint.storage.bundles import read_bundle, write_bundle
 from tests.conftest import TINY, TINY_INPAINT, new_imputer
 from tests.fuzz.alter import alter
 

@@ -13,12 +13,12 @@ import pyarrow as pa
 import pyarrow.parquet as pa_parquet
 import pytest
 
-from diffjoint._atomic import staged_outputs
 from diffjoint.cli import main
 from diffjoint.errors import FileError, InputError
 from diffjoint.io.files import read_file, write_file
 from diffjoint.io.places import check_place, place_of, shown
 from diffjoint.simulate import household_survey
+from diffjoint.storage.atomic import staged_outputs
 from tests.cli.test_cli import SETTINGS
 from tests.io import postgres
 
@@ -68,7 +68,7 @@ def database(request, tmp_path):
 def run(capsys, *arguments):
     with pytest.raises(SystemExit) as ended:
         main([str(argument) for argument in arguments])
-    return ended.value.code, capsys.readouterr().err
+    return ended.value.code, "".join(capsys.readouterr())
 
 
 def held(path):
@@ -123,7 +123,7 @@ def test_a_failure_leaves_a_database_as_it_was(database):
 KILLED = """
 import os, signal, sys
 import pyarrow as pa
-from diffjoint._atomic import staged_outputs
+from diffjoint.storage.atomic import staged_outputs
 from diffjoint.io.files import write_file
 with staged_outputs():
     for path in sys.argv[1:]:

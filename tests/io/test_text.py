@@ -61,9 +61,11 @@ def test_what_is_written_in_blocks_is_what_was_read(source, tmp_path, small_bloc
 
 
 @pytest.mark.parametrize("encoding", ["latin-1", "utf-8-sig", "utf-16"])
-def test_blocks_keep_the_encoding(tmp_path, encoding, small_blocks):
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_blocks_keep_the_encoding(tmp_path, encoding, newline, small_blocks):
     path = tmp_path / "in.csv"
-    path.write_bytes(("a,b\n" + "1,ü\n,x\n" * 100).encode(encoding))
+    lines = "a,b\n" + "1,ü\n,x\n" * 100
+    path.write_bytes(lines.replace("\n", newline).encode(encoding))
     file = read_file(str(path), encoding="utf-8" if encoding == "utf-8-sig" else encoding)
     write_file(str(tmp_path / "out.csv"), file.table, file)
     assert (tmp_path / "out.csv").read_bytes() == path.read_bytes()

@@ -35,7 +35,7 @@ def test_statistics_are_those_of_numpy(groups):
     found = find_statistics(PAY, seen)
     assert found.n_cells == len(seen)
     assert float(found.mean) == pytest.approx(seen.mean(), rel=1e-3)
-    assert float(found.spread) == pytest.approx(seen.std(ddof=1), rel=1e-3)
+    assert float(found.deviation) == pytest.approx(seen.std(ddof=1), rel=1e-3)
     words = (found.lowest, found.lower, found.median, found.upper, found.highest)
     assert [float(word) for word in words] == pytest.approx(
         np.quantile(seen, [0, 0.25, 0.5, 0.75, 1]), rel=1e-3, abs=1e-4
@@ -45,11 +45,15 @@ def test_statistics_are_those_of_numpy(groups):
 
 def test_statistics_of_few_cells_dates_and_levels():
     assert find_statistics(PAY, np.empty(0)) is None
-    assert find_statistics(PAY, np.array([2.5])).spread == ""
+    assert find_statistics(PAY, np.array([2.5])).deviation == ""
     seen = Column("seen", Kind.DATETIME)
     days = np.array([0.0, 2.0]) * 86_400_000_000
     found = find_statistics(seen, days)
-    assert (found.mean, found.spread, found.highest) == ("1970-01-02", "1.414 days", "1970-01-03")
+    assert (found.mean, found.deviation, found.highest) == (
+        "1970-01-02",
+        "1.414 days",
+        "1970-01-03",
+    )
     found = find_statistics(TOWN, np.array([2.0, 2.0, 0.0, 2.0]))
     assert (found.n_levels, found.level, found.level_share, found.mean) == (2, "Ulm", 0.75, "")
 
@@ -99,7 +103,7 @@ def test_one_value_has_distributions_and_draws(value):
     cells = np.full(40, value)
     found = find_distribution(PAY, cells, cells, [cells, cells])
     assert sum(found.observed) == 40
-    assert find_statistics(PAY, cells).spread in ("0", "0e+00")
+    assert find_statistics(PAY, cells).deviation in ("0", "0e+00")
 
 
 def test_a_picture_of_draws_has_a_line_for_each_and_a_text(groups):

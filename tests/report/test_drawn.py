@@ -37,8 +37,8 @@ def test_filled_in_cells_are_drawn_and_others_are_not(told):
 def test_draws_vary_as_observed_values_do(told):
     """What is expected varies less: draws are for those who look at distributions."""
     age = told.columns[0]
-    assert float(age.imputed.spread) < 0.9 * float(age.observed.spread)
-    assert float(age.drawn.spread) > float(age.imputed.spread)
+    assert float(age.imputed.deviation) < 0.9 * float(age.observed.deviation)
+    assert float(age.drawn.deviation) > float(age.imputed.deviation)
 
 
 def test_a_report_leaves_the_imputer_as_it_was_and_is_repeatable(imputer, told):

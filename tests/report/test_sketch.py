@@ -22,7 +22,7 @@ def values_of(column, n, seed=0):
 
 
 def as_data(counts):
-    return counts.level, *(
+    return counts.doublings, *(
         part.tolist() for part in (counts.cells, counts.observed, counts.imputed)
     )
 
@@ -46,8 +46,8 @@ def test_parts_in_any_order_add_up_to_the_whole(column):
 
 
 def test_cells_get_wider_only_where_there_are_too_many():
-    assert ValueCounts.of(values_of(WHOLE, 3_000), np.empty(0), WHOLE).level == 0
-    assert ValueCounts.of(values_of(NUMBERS, 3_000), np.empty(0), NUMBERS).level > 0
+    assert ValueCounts.of(values_of(WHOLE, 3_000), np.empty(0), WHOLE).doublings == 0
+    assert ValueCounts.of(values_of(NUMBERS, 3_000), np.empty(0), NUMBERS).doublings > 0
     far = np.array([0.0, 1e300, -1e300, 1e-300])
     assert len(ValueCounts.of(far, np.empty(0), NUMBERS).cells) == 3
 

@@ -38,7 +38,7 @@ def test_posteriors_are_calibrated(mechanism, rate, seed):
 def test_levels_and_means_are_calibrated(mechanism, rate):
     world = bayesian_network(0, 60_000, mechanism=mechanism, loss_rate=rate, seed=1)
     posterior = bayes_posterior(world)
-    for name, table in posterior.level.items():
+    for name, table in posterior.levels.items():
         lost = world.observed_table[name].isna()
         for level in table:
             found = (world.truth.loc[lost, name] == level).mean()
@@ -98,8 +98,8 @@ def test_own_rates_agree_with_independent_losses():
     found, expected = (bayes_posterior(w) for w in (world, replace(world, mechanism=independent)))
     np.testing.assert_allclose(found.meaningful, expected.meaningful, atol=1e-9)
     np.testing.assert_allclose(found.mean, expected.mean, rtol=1e-9)
-    for name, table in expected.level.items():
-        np.testing.assert_allclose(found.level[name], table, atol=1e-9)
+    for name, table in expected.levels.items():
+        np.testing.assert_allclose(found.levels[name], table, atol=1e-9)
 
 
 @pytest.mark.slow
@@ -170,7 +170,7 @@ def test_the_limit_of_accuracy_is_the_likeliest_state():
     posterior = bayes_posterior(world)
     halved = world.observed_table.copy()
     for name in ("D2", "D3"):
-        best = posterior.level[name].idxmax(axis=1).astype(float)
+        best = posterior.levels[name].idxmax(axis=1).astype(float)
         halved[name] = halved[name].where(halved[name].notna() | posterior.calls[name], best)
     assert token_accuracy(world, posterior.completed) > token_accuracy(world, halved)
 

@@ -140,6 +140,36 @@ def test_a_few_exceptions_do_not_hide_a_rule(people):
     assert rule.n_exceptions == 1
 
 
+@pytest.mark.parametrize("share", [0.003, 0.006])
+def test_mistakes_in_the_data_do_not_hide_rules(people, share):
+    rng = np.random.default_rng(7)
+    frame = people.mask(rng.random(people.shape) < 0.1)
+    for column in GATED:
+        wrong = people[column].isna() & (rng.random(len(people)) < share)
+        frame.loc[wrong, column] = rng.choice(people[column].dropna(), wrong.sum())
+    found = rules_of(frame, GATED)
+    assert any(found[column].n_exceptions for column in GATED)
+    assert found["work"].text == "age >= 16"
+    assert found["hours"].text == 'work != "none"'
+    assert found["overtime"].text == "hours >= 41"
+
+
+def test_what_looks_like_mistakes_may_follow_a_further_condition(people):
+    rare = (people["town"] == "a") & (people["age"] >= 83)
+    asked = (people["age"] < 60) | rare
+    frame = people[["age", "sex", "town", "weight"]].assign(extra=people["weight"].where(asked))
+    assert 0 < (rare & (people["age"] >= 60)).sum() < 0.05 * (people["age"] >= 60).sum()
+    assert " or " in rules_of(frame, ["extra"])["extra"].text
+
+
+@pytest.mark.parametrize("width", [2.0, 4.0])
+def test_a_steep_tendency_is_no_rule(people, width):
+    rng = np.random.default_rng(8)
+    likely = 1 / (1 + np.exp(-(people["age"] - 50) / width))
+    frame = people.assign(lab=people["weight"].where(rng.random(len(people)) < likely))
+    assert rules_of(frame, ["lab"]) == {}
+
+
 def test_a_tendency_is_no_rule(people):
     rng = np.random.default_rng(4)
     likely = 1 / (1 + np.exp(-(people["age"] - 60) / 6))

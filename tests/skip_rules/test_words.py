@@ -4,12 +4,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from diffjoint.knowledge.conditions import FALSE, TRUE
 from diffjoint.knowledge.rules import read_rules
 from diffjoint.skip_rules.atoms import Atom
 from diffjoint.skip_rules.formula import Formula
 from diffjoint.skip_rules.gates import open_gates
 from diffjoint.skip_rules.words import in_rule_language
+from diffjoint.state.rules import FALSE, TRUE
 from diffjoint.table import code_table, infer_schema, open_table
 
 FRAME = pd.DataFrame(
@@ -18,6 +18,8 @@ FRAME = pd.DataFrame(
         "size": [1.25, 2.5, 3.75, 10.0, 11.0, None] * 5,
         "day": pd.to_datetime(["2024-01-01", "2024-02-01", None, "2024-03-01", "2024-04-01"] * 6),
         "code": [1, 2, 3, None, 1, 2] * 5,
+        "yes or no": pd.Categorical([1.0, 2.0, None, 1.0, 2.0] * 6),
+        "grade": pd.Categorical([1.0, 2.0, 2.5, 4.0, None] * 6),
         "class": [True, False, True, None, True, False] * 5,
         "target": [1.5, 2.5, None, 3.5, None, None] * 5,
     }
@@ -48,6 +50,14 @@ CASES = [
     (("day", [1, 1, 0, 0], False, True), 'day <= "2024-02-01"'),
     (("code", [0, 1, 1], False, True), "code >= 2"),
     (("code", [0, 1, 1], True, True), "not code < 2"),
+    (("code", [1, 0, 0], False, True), "code == 1"),
+    (("yes or no", [1, 0], False, True), "`yes or no` == 1"),
+    (("yes or no", [0, 1], False, True), "`yes or no` == 2"),
+    (("yes or no", [0, 1], True, True), "not `yes or no` == 1"),
+    (("grade", [1, 1, 1, 0], False, True), "grade <= 3"),
+    (("grade", [1, 1, 0, 0], False, True), "grade <= 2"),
+    (("grade", [0, 0, 0, 1], False, True), "grade >= 4"),
+    (("grade", [0, 1, 0, 1]), "grade in [2, 4]"),
     (("class", [0, 1]), "`class` == True"),
 ]
 

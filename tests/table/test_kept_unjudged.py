@@ -410,12 +410,13 @@ def test_the_command_that_inspect_suggests_keeps_them(survey, tmp_path, capsys, 
     settings = [part for name, value in TINY.items() for part in ("--set", f"{name}={value}")]
     arguments = [*command.split()[1:], *settings]
     assert run(*arguments, "--model-out", "model") == 0
-    warned = " ".join(capsys.readouterr().err.split())
+    told = capsys.readouterr()
+    said, warned = (" ".join(text.split()) for text in told)
     assert run(*arguments, "--checkboxes", "drop") == 2
     assert "--checkboxes must be one of" in capsys.readouterr().err
     n_unticked = survey[0][BOXES].isna().sum().sum()
-    assert f"kept as NA ({n_unticked:,} of these not ticked)" in warned
-    assert "387 left in columns carried along" in warned
+    assert f"kept as NA ({n_unticked:,} of these not ticked)" in said
+    assert "387 left in columns carried along" in said
     assert warned.count("one value or nothing, as checkboxes do") == 1
     before, after = pd.read_csv("survey.csv", dtype=str), pd.read_csv("survey_completed.csv", dtype=str)  # fmt: skip
     kept = [*BOXES, "pool"]

@@ -6,11 +6,13 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from diffjoint.trees import (
     constant,
     grow,
+    growing,
     mean_of,
     pack_trees,
     unpack_trees,
 )
-from diffjoint.trees.boosted import BLOCK, MOST_LEAVES, n_bins_for
+from diffjoint.trees.boosted import BLOCK, MOST_LEAVES
+from diffjoint.trees.growing import n_bins_for
 
 INPUTS = np.arange(4)
 
@@ -99,9 +101,9 @@ def test_trees_find_their_features_in_whole_rows():
 def test_numbers_of_small_tables_are_told_apart_less_finely(n_rows, n_bins):
     assert n_bins_for(n_rows) == n_bins
     numbers = np.arange(float(n_rows))[:, None]
-    learner = HistGradientBoostingRegressor(max_leaf_nodes=2, max_iter=1)
-    grow(learner, numbers, numbers[:, 0], np.zeros(1, int), np.arange(1))
-    assert learner._bin_mapper.n_bins - 1 == n_bins
+    learner = HistGradientBoostingRegressor(max_leaf_nodes=16, max_iter=500, early_stopping=False)
+    trees = grow(learner, numbers, numbers[:, 0], np.zeros(1, int), np.arange(1))
+    assert len(np.unique(trees.threshold[trees.left != np.arange(len(trees.left))])) == n_bins - 1
 
 
 def test_larger_trees_are_refused():
@@ -131,9 +133,10 @@ def open_mp_threads():
     return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "openmp"}
 
 
-def test_few_rows_are_learnt_by_one_thread_and_the_others_given_back():
+def test_few_rows_are_learnt_by_one_thread_and_the_others_given_back(monkeypatch):
     """With several, they would wait for each other longer than they work."""
     seen = []
+    monkeypatch.setattr(growing, "_compiled", lambda: None)
 
     class Learner(HistGradientBoostingRegressor):
         def fit(self, numbers, target):

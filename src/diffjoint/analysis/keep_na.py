@@ -63,8 +63,8 @@ def keep_na(X: Any, completed: Any, meaningful: Any = None) -> Any:
     columns, changed = {}, {}
     for position, place in enumerate(places):
         series, source = table.column(position), other.column(place)
-        is_missing, empty = table.missing(position), other.missing(place)
-        rows = np.flatnonzero(is_missing & ~kept[:, position] & ~empty)
+        is_missing, is_unfilled = table.missing(position), other.missing(place)
+        rows = np.flatnonzero(is_missing & ~kept[:, position] & ~is_unfilled)
         name = table.names[position]
         columns[position] = _filled(series, source, rows, name)
         n_changed = _n_changed(series, source, np.flatnonzero(~is_missing))

@@ -7,9 +7,10 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, NoReturn
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 
-from diffjoint.cli.start import INTERRUPTED, RUN_FAILED, WRONG_USE, ignore_signals
+from diffjoint.cli.start import INTERRUPTED, RUN_FAILED, WRONG_USE, ignore_signals, plain
 from diffjoint.errors import NO_VALUE, DiffJointError, InputError, message_of, show_options
 from diffjoint.settings import settings_types
 
@@ -41,11 +42,29 @@ OPTIONS = {
 }
 """How the command line calls the parameters of the library that it has; others keep their name."""
 
-console = Console(stderr=True)
+
+class Screen(Console):
+    r"""Shows text as it is: control characters, which could take over a terminal, as ``\x1b``."""
+
+    def __init__(self, **how: Any) -> None:
+        super().__init__(emoji=False, **how)
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterator[Segment]:
+        """Render what is to be shown."""
+        for segment in super().render(renderable, options):
+            if segment.control:
+                yield segment
+            else:
+                yield Segment(plain(segment.text), segment.style)
+
+
+console = Screen(stderr=True)
 """For errors, warnings and progress."""
 
 
-class _Summaries(Console):
+class _Summaries(Screen):
     """Where summaries go; if nobody reads on, the work goes on all the same."""
 
     def on_broken_pipe(self) -> None:

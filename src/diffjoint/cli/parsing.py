@@ -4,13 +4,13 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from diffjoint._checks import check_choice
-from diffjoint._choices import REASONS
 from diffjoint._extras import need_torch
 from diffjoint._numbers import number_of
 from diffjoint.cli.options.learning import Known, Method
 from diffjoint.errors import InputError
 from diffjoint.io.rule_files import join_rules, read_rule_file
+from diffjoint.parameters.checks import check_choice
+from diffjoint.parameters.choices import REASONS
 from diffjoint.settings import (
     DETECTOR_NAMES,
     PRESETS,

@@ -20,6 +20,7 @@ NO_MEMORY = (
 )
 _SECRET = re.compile(r"(://[^/@:\s]*:)[^/@\s]*(@)")
 """The password in an address of a database."""
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -56,6 +57,8 @@ def _ending_in_a_sentence(*, is_process: bool) -> Iterator[None]:
             _fail(str(error) or INTERRUPTED)
         except MemoryError:
             _fail(NO_MEMORY)
+        except OSError as error:
+            _fail(_refused(error))
         except Exception as error:
             _fail(_unexpected(error))
 
@@ -76,15 +79,29 @@ def _signals(*, is_process: bool) -> Iterator[None]:
 
 
 def ignore_signals() -> None:
-    """Let what is said of an interruption not be interrupted."""
+    """Let what is said of an interruption not be interrupted, nor replace the exit code.
+
+    Python ends itself by SIGINT, whatever the exit code, if an interruption went through text that
+    it ran, as libraries do when they are loaded; running text again makes it forget that.
+    """
     if threading.current_thread() is threading.main_thread():
         for number in SIGNALS:
             signal.signal(number, signal.SIG_IGN)
+    exec("")
 
 
 def _interrupt(number: int, frame: FrameType | None) -> NoReturn:
     """Take a request to end for Ctrl-C: files are cleared away, and the run says how to go on."""
     raise KeyboardInterrupt
+
+
+def _refused(error: OSError) -> str:
+    """Say what the system did not do: a disk that is full or broken, a folder that is gone."""
+    what = "a file" if error.filename is None else error.filename
+    return (
+        f"The system could not read or write {what}: {error.strerror or error}. No file was left "
+        "half written. Check the disk and the path, and run again."
+    )
 
 
 def _unexpected(error: Exception) -> str:
@@ -106,10 +123,14 @@ def _unexpected(error: Exception) -> str:
 
 
 def _written_down(details: str) -> Path | None:
-    """Write details to a new file in the current or the temporary folder, if that can be."""
+    """Write details to a new file, if that can be.
+
+    It may hold something of the table. So it goes to the temporary folder, of which nothing is
+    shared by mistake, and to the current one only where that takes nothing.
+    """
     import tempfile
 
-    for folder in (".", tempfile.gettempdir()):
+    for folder in (None, "."):
         try:
             number, name = tempfile.mkstemp(".txt", "diffjoint-error-", folder)
         except OSError:
@@ -120,7 +141,18 @@ def _written_down(details: str) -> Path | None:
     return None
 
 
+def plain(text: str) -> str:
+    r"""Return text with control characters written out, so that they do nothing to a terminal.
+
+    Examples
+    --------
+    >>> print(plain("a\x1b[2J\u009bb\tc"))
+    a\x1b[2J\x9bb	c
+    """
+    return _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
+
+
 def _fail(text: str) -> NoReturn:
     """Print why the run failed, needing nothing that may not be loaded yet; exit."""
-    print(f"Error: {text}", file=sys.stderr)
+    print(f"Error: {plain(text)}", file=sys.stderr)
     sys.exit(RUN_FAILED)

@@ -4,7 +4,7 @@ A detector looks at a table before anything is drawn. It returns a belief about 
 it has none yet: then the draws themselves decide, as in the paper.
 
 Each is a file here that is called as the detector is and ends with its ``DETECTOR``. A new one is
-such a file, and its name in :data:`diffjoint._choices.DetectorName`.
+such a file, and its name in :data:`diffjoint.parameters.choices.DetectorName`.
 """
 
 from importlib import import_module

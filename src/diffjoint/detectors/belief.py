@@ -8,11 +8,11 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from diffjoint._bundles import Arrays
 from diffjoint._progress import Progress
 from diffjoint._types import Mask, Values
 from diffjoint.evidence import NEW, CellReasons, LossRate
 from diffjoint.state import JointSpace, Masks, Observation, keyed_uniform
+from diffjoint.storage.bundles import Arrays
 
 
 class Belief(ABC):
@@ -34,6 +34,11 @@ class Belief(ABC):
     detector: ClassVar[str]
     can_explain: ClassVar[bool] = False
     doubts: tuple[str, ...] = ()
+
+    @property
+    def losses_go_together(self) -> bool:
+        """Whether cells of a row are found to get lost together."""
+        return False
 
     @abstractmethod
     def probability(

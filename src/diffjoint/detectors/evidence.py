@@ -5,7 +5,6 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from diffjoint._bundles import Arrays
 from diffjoint._progress import Progress
 from diffjoint._types import Mask, Values
 from diffjoint.detectors.belief import Belief, Detector
@@ -22,6 +21,7 @@ from diffjoint.evidence import (
 )
 from diffjoint.evidence.packing import check_packed
 from diffjoint.state import JointSpace, Masks, Observation, keyed_uniform
+from diffjoint.storage.bundles import Arrays
 
 
 class EvidenceBelief(Belief):
@@ -34,12 +34,19 @@ class EvidenceBelief(Belief):
         self.evidence = evidence
         self.doubts = evidence.doubts
 
+    @property
+    def losses_go_together(self) -> bool:
+        """Whether cells of a row are found to get lost together."""
+        return self.evidence.leans_on_values
+
     def probability(
         self, observation: Observation, folds: NDArray[np.int64] | None = None
     ) -> Values:
         """Return P(meaningful) as :meth:`Belief.probability` says it."""
         folds = self.judging_folds(observation.fold_keys) if folds is None else folds
-        likely = self.evidence.probability(observation.values, observation.candidates, folds)
+        likely = self.evidence.probability(
+            observation.values, observation.candidates, folds, observation.answers
+        )
         return np.where(observation.known_meaningful, 1.0, likely)
 
     def judging_folds(self, keys: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -86,8 +93,8 @@ class EvidenceBelief(Belief):
         values = observation.values
         uniform = keyed_uniform(observation.keys, stream, values.shape[1])
         may_be = observation.candidates | observation.known_meaningful
-        folds = self.evidence.folds(observation.fold_keys)
-        return self.evidence.draw(values, may_be, uniform, observation.known, folds)
+        folds, answers = self.evidence.folds(observation.fold_keys), observation.answers
+        return self.evidence.draw(values, may_be, uniform, observation.known, folds, answers)
 
     def draws(self, observation: Observation, streams: range) -> Masks:
         """Draw a mask for each stream, some rows at a time."""
@@ -98,7 +105,8 @@ class EvidenceBelief(Belief):
             n_columns = some.values.shape[1]
             uniform = np.stack([keyed_uniform(some.keys, stream, n_columns) for stream in streams])
             may_be = some.candidates | some.known_meaningful
-            return self.evidence.draws(some.values, may_be, uniform, some.known, folds[rows])
+            by = (uniform, some.known, folds[rows], some.answers)
+            return self.evidence.draws(some.values, may_be, *by)
 
         return of
 
@@ -107,7 +115,9 @@ class EvidenceBelief(Belief):
     ) -> CellReasons:
         """Return the rates of a column's cells in some rows, and what speaks for them."""
         folds = self.judging_folds(observation.fold_keys)
-        return explain_cells(self.evidence, observation.values, rows, column, folds)
+        return explain_cells(
+            self.evidence, observation.values, rows, column, folds, observation.answers
+        )
 
     def arrays(self) -> Arrays:
         """Return the belief as plain arrays."""
@@ -138,6 +148,7 @@ def learn_evidence(
         seed=seed % 2**32,
         tick=progress.advance,
         keys=observation.fold_keys,
+        answers=observation.answers,
     )
     return EvidenceBelief(evidence)
 

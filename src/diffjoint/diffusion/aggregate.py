@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 
-from diffjoint._choices import Fusion
 from diffjoint._types import Mask, Values
+from diffjoint.parameters.choices import Fusion
 from diffjoint.settings import Settings
 from diffjoint.state import Draws, JointSpace, JointState, Observation
 from diffjoint.table import Column, Kind, on_grid

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
+from torch import Tensor
 
 from diffjoint._effort import training_units
 from diffjoint._progress import Progress
@@ -64,6 +66,7 @@ def diff_joint(
     """
     denoiser = last.denoiser if last else None
     state = last.aggregated.state if last else initial_state(observation, runtime.seed)
+    scaling = coordinate_scaling(observation, space) if settings.standardised else None
     probability = belief.probability(observation) if belief else None
     called = None if probability is None else one_mask(probability > settings.threshold)
     first = last.iteration + 1 if last else 0
@@ -72,12 +75,16 @@ def diff_joint(
         if belief is not None:
             state = JointState(state.values, belief.draw(observation, 1 + iteration))
         runtime.progress.phase(f"pass {iteration + 1} of {settings.n_iterations}: training")
+        vectors = space.encode(state)
+        if iteration == 0 and settings.first_fill == "mean":
+            vectors = with_means(vectors, observation, space)
         trained = model_update(
-            torch.from_numpy(space.encode(state)).to(runtime.device),
+            torch.from_numpy(vectors).to(runtime.device),
             settings,
             _generator(runtime, iteration),
             runtime.progress,
             start=denoiser if settings.warm_start else None,
+            scaling=scaling,
         )
         denoiser = trained.denoiser
         runtime.progress.phase(f"pass {iteration + 1} of {settings.n_iterations}: drawing")
@@ -151,6 +158,28 @@ def initial_state(observation: Observation, seed: int) -> JointState:
         support = np.unique(column[~missing])
         values[missing, j] = rng.choice(support, size=int(missing.sum()))
     return JointState(values, observation.known_meaningful)
+
+
+def with_means(
+    vectors: NDArray[np.float32], observation: Observation, space: JointSpace
+) -> NDArray[np.float32]:
+    """Return joint vectors whose unknown coordinates are the means of those that are known."""
+    known = space.known(observation)
+    means = np.where(known, vectors, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+    return np.where(known, vectors, means).astype(np.float32)
+
+
+def coordinate_scaling(observation: Observation, space: JointSpace) -> tuple[Tensor, Tensor]:
+    """Return shift and scale that give known coordinates a mean of 0 and numbers' deviation."""
+    known = space.known(observation)
+    vectors = space.encode(JointState(observation.values, observation.known_meaningful))
+    cells = np.where(known, vectors, np.nan)
+    counts = known.sum(axis=0)
+    shift = np.where(counts > 0, np.nansum(cells, axis=0) / np.maximum(counts, 1), 0.0)
+    squares = np.nansum((cells - shift) ** 2, axis=0) / np.maximum(counts, 1)
+    spread = np.where(squares > 0.0, np.sqrt(squares), space.number_scale)
+    scale = space.number_scale / spread
+    return torch.from_numpy(shift.astype(np.float32)), torch.from_numpy(scale.astype(np.float32))
 
 
 def _hiding(observation: Observation, space: JointSpace, device: torch.device) -> Hiding:

@@ -12,8 +12,6 @@ from typing import Any
 import numpy as np
 import torch
 
-from diffjoint._atomic import check_writable
-from diffjoint._bundles import DENOISER, Arrays, read_bundle, write_bundle
 from diffjoint._types import Values
 from diffjoint.diffusion.aggregate import Aggregated
 from diffjoint.diffusion.algorithm1 import Pass
@@ -21,6 +19,8 @@ from diffjoint.diffusion.edm import Denoiser, new_denoiser
 from diffjoint.errors import FileError, InputError, in_python, option
 from diffjoint.settings import AMORTISED_ONLY, Settings
 from diffjoint.state import JointSpace
+from diffjoint.storage.atomic import check_writable
+from diffjoint.storage.bundles import DENOISER, Arrays, read_bundle, write_bundle
 
 FILE_NAME = "checkpoint.diffjoint"
 _CELLS = ("values", "uncertainty", "meaningful_score", "clusters")
@@ -141,10 +141,12 @@ def denoiser_from(
         torch.Generator(device),
         conditional=settings.is_amortised,
     )
+    if settings.standardised:
+        denoiser.set_scaling(torch.zeros(n_coordinates), torch.ones(n_coordinates))
     tensors = {
         name.removeprefix(DENOISER): torch.from_numpy(array.copy())
         for name, array in arrays.items()
         if name.startswith(DENOISER)
     }
     denoiser.load_state_dict(tensors)
-    return denoiser.eval()
+    return denoiser.to(device).eval()

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from diffjoint.diffusion.edm import Denoiser
 from diffjoint.diffusion.edm.heun import Denoise
 from diffjoint.state import JointSpace
 from diffjoint.table import to_standard_units
@@ -43,6 +44,9 @@ def output_limits(space: JointSpace) -> tuple[Tensor, Tensor]:
 def clamped(denoiser: Denoise, space: JointSpace) -> Denoise:
     """Return a denoiser whose outputs are kept within limits."""
     low, high = output_limits(space)
+    if isinstance(denoiser, Denoiser):
+        device = next(denoiser.parameters()).device
+        low, high = (denoiser.scaled(end.to(device)) for end in (low, high))
 
     def denoise(noisy: Tensor, sigma: Tensor) -> Tensor:
         return torch.clamp(denoiser(noisy, sigma), low.to(noisy.device), high.to(noisy.device))

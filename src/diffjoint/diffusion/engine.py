@@ -11,7 +11,6 @@ from typing import Any
 
 import torch
 
-from diffjoint._bundles import Arrays
 from diffjoint._effort import evidence_units, in_turn_units
 from diffjoint._progress import Progress, ScaledProgress
 from diffjoint._types import Values
@@ -30,6 +29,7 @@ from diffjoint.diffusion.sample import conditional_sample
 from diffjoint.errors import InputError, option, warn_user
 from diffjoint.settings import Settings
 from diffjoint.state import Draws, JointSpace, Masks, Observation
+from diffjoint.storage.bundles import Arrays
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,8 @@ from diffjoint.errors import TrainingError, option
 from diffjoint.settings import Settings
 from diffjoint.state import Draws, JointSpace, JointState, Masks, Observation
 
+MOST_ADDED = 2**0.5 - 1
+"""EDM's bound on the noise that a step adds, as a share of its own."""
 _TILE_STEP = 64
 """In batches whose size is a multiple of this, a row gets bit-identical matrix products."""
 _TILE_ROWS = {"cpu": 2048, "cuda": 131072}
@@ -86,10 +88,14 @@ def inpaint(
     """
     sigmas = sampling_sigmas(settings.n_steps, settings.sigma_min, settings.sigma_max, settings.rho)
     vectors = sigmas[0] * noise()
+    added = min(settings.churn / settings.n_steps, MOST_ADDED)
     for sigma, next_sigma in pairwise(sigmas):
         for repeat in range(settings.n_inpaint_repeats):
             forward = clean + next_sigma * noise()
-            reverse = heun_step(denoiser, vectors, sigma, next_sigma)
+            noisier = sigma * (1.0 + added)
+            if added:
+                vectors = vectors + (noisier**2 - sigma**2) ** 0.5 * noise()
+            reverse = heun_step(denoiser, vectors, noisier, next_sigma)
             vectors = torch.where(known, forward, reverse)
             if repeat < settings.n_inpaint_repeats - 1:
                 vectors = vectors + (sigma**2 - next_sigma**2) ** 0.5 * noise()
@@ -159,7 +165,9 @@ def _draw(
                 vectors = sample_amortised(denoiser, given, known[rows], absent, noise, settings)
             else:
                 within = clamped(denoiser, space)
-                vectors = inpaint(within, given, known[rows], noise, settings)
+                own = denoiser.scaled(given)
+                vectors = inpaint(within, own, known[rows], noise, settings)
+                vectors = denoiser.unscaled(vectors)
         if not torch.isfinite(vectors).all():
             raise TrainingError(
                 "Draws became infinite: the denoiser was not trained well enough to draw from. "

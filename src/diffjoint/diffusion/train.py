@@ -69,6 +69,7 @@ def model_update(
     progress: Progress,
     start: Denoiser | None = None,
     hiding: Hiding | None = None,
+    scaling: tuple[Tensor, Tensor] | None = None,
 ) -> Trained:
     """Train until the loss has not improved for ``patience`` epochs; keep the best weights.
 
@@ -80,9 +81,16 @@ def model_update(
         The denoiser to start from; a new one if None.
     hiding : Hiding, optional
         Trains a conditional denoiser, whose loss is that of held-out rows.
+    scaling : pair of Tensors, optional
+        Shift and scale of each coordinate; the denoiser keeps them.
     """
+    if scaling is not None:
+        shift, scale = (part.to(vectors.device) for part in scaling)
+        vectors = (vectors - shift) * scale
     data = _TrainingData(vectors, settings, generator, hiding)
     denoiser = copy.deepcopy(start) if start is not None else data.new_denoiser()
+    if scaling is not None:
+        denoiser.set_scaling(shift, scale)
     optimizer = torch.optim.Adam(denoiser.parameters(), lr=settings.learning_rate, fused=True)
     slow_down = _scheduler(optimizer, settings)
     best_loss, best_weights, best_epoch = math.inf, denoiser.state_dict(), 0

@@ -21,6 +21,8 @@ STREAMS = 1_000_000_000
 """Streams of random numbers from this on belong to draws by trees; each draw has a few."""
 PER_DRAW, MOST_SETS = 64, 1_000
 """Random streams per draw; maximum number of model sets."""
+OF_GATES = PER_DRAW - 1
+"""The turn whose random numbers gates are drawn by."""
 TRIES, APART = 6, 0.381966
 """Times that a number beyond its limits is drawn again, each by a random number so far on."""
 

@@ -43,6 +43,8 @@ MOST_IN_PAIRS, ROWS_PER_PAIR = 8, 8
 """Coordinates whose products are tried at most, and rows that each product needs."""
 BETTER, BETTER_BY_PAIRS, BETTER_BY_TREES = 0.99, 0.98, 0.97
 """What is added must bring the squared error to this share of what it was."""
+TREES_ALONE = 1e6
+"""A penalty that leaves nothing of a regression, so that trees do without it."""
 SURE = 3.0
 """Standard errors that the coefficient of a product is from 0, to be kept beside others."""
 BETTER_LIKELIHOOD = 0.01
@@ -145,10 +147,10 @@ def _choose_penalty(plan: ColumnPlan, rows: Rows, target: Values) -> tuple[Colum
     return replace(plan, penalty=PENALTIES[place]), errors[place]
 
 
-def squared_error(plan: ColumnPlan, rows: Rows, target: Values) -> float:
-    """Return the squared error of a plan's regression on hidden folds, as a share of variance."""
+def residuals(plan: ColumnPlan, rows: Rows, target: Values) -> Values:
+    """Return what a plan's regression leaves of hidden folds, in deviations of the target."""
     left = _left_out(rows.basis(plan), target, np.ones(len(target)), plan.penalty)
-    return float((left**2).mean() / max(target.var(), TINY))
+    return left / max(float(target.std()), TINY)
 
 
 def _left_out(basis: Values, target: Values, weights: Values, penalty: float) -> Values:
@@ -198,9 +200,32 @@ def _prune_pairs(plan: ColumnPlan, error: float, rows: Rows, target: Values) -> 
 def _choose_trees(
     plan: ColumnPlan, rows: Rows, target: Values, n_levels: NDArray[np.int64]
 ) -> ColumnPlan:
-    """Return the plan, with trees on what its regression leaves if they help."""
+    """Return the plan, with trees on what its regression leaves if they help.
+
+    What products explain, trees may explain better: beside products they are tried in their place
+    too, and wherever they help, alone.
+    """
     if len(target) < ENOUGH_FOR_TREES or not len(plan.inputs):
         return plan
+    without, with_trees, n_trees = _errors_with_trees(plan, rows, target, n_levels)
+    chosen, error = plan, without
+    if with_trees < BETTER_BY_TREES * without:
+        chosen, error = replace(plan, n_trees=n_trees), with_trees
+    others = [replace(plan, pairs=plan.pairs[:0])] if len(plan.pairs) else []
+    if chosen.n_trees or others:
+        others.append(replace(plan, pairs=plan.pairs[:0], penalty=TREES_ALONE))
+    tried = [(*_errors_with_trees(other, rows, target, n_levels)[1:], other) for other in others]
+    if tried:
+        lowest, n_trees, other = min(tried, key=lambda one: one[0])
+        if lowest < BETTER_BY_TREES * error:
+            return replace(other, n_trees=n_trees)
+    return chosen
+
+
+def _errors_with_trees(
+    plan: ColumnPlan, rows: Rows, target: Values, n_levels: NDArray[np.int64]
+) -> tuple[float, float, int]:
+    """Return squared errors on hidden folds, without trees and with them, and how many trees."""
     weights, fold = np.ones(len(target)), np.arange(len(target)) % N_TREE_FOLDS
     basis, without, with_trees, n_trees = rows.basis(plan), 0.0, 0.0, []
     for hidden in (fold == k for k in range(N_TREE_FOLDS)):
@@ -209,13 +234,11 @@ def _choose_trees(
         learner = HistGradientBoostingRegressor(**(LEARNER | STOPPING))
         features = rows.cells[np.ix_(~hidden, plan.inputs)]
         trees = grow(learner, features, left[~hidden], n_levels[plan.inputs], plan.inputs)
-        n_trees.append(learner.n_iter_)
+        n_trees.append(trees.n_rounds)
         after = left[hidden] - trees.predict(rows.cells[hidden])[:, 0]
         without += float((left[hidden] ** 2).sum())
         with_trees += float((after**2).sum())
-    if with_trees >= BETTER_BY_TREES * without:
-        return plan
-    return replace(plan, n_trees=max(1, round(float(np.mean(n_trees)))))
+    return without, with_trees, max(1, round(float(np.mean(n_trees))))
 
 
 def _spread_helps(plan: ColumnPlan, rows: Rows, target: Values) -> bool:
@@ -302,4 +325,4 @@ def _tree_classes(
     target = np.r_[classes, rare]
     learner = HistGradientBoostingClassifier(**(LEARNER | STOPPING))
     trees = grow(learner, features, target, n_levels[plan.inputs], plan.inputs)
-    return ColumnModel(plan, NO_TREES.baseline[:, None], trees), int(learner.n_iter_)
+    return ColumnModel(plan, NO_TREES.baseline[:, None], trees), trees.n_rounds

@@ -15,16 +15,16 @@ from threadpoolctl import threadpool_limits
 
 from diffjoint._progress import Progress
 from diffjoint._types import Mask, Places, Values
-from diffjoint.draws.chain import Completion, Kept, Uniform, find_apart, uniform_of
+from diffjoint.draws.chain import OF_GATES, Completion, Kept, Uniform, find_apart, uniform_of
 from diffjoint.draws.choose import choose_plan, plain_plan
 from diffjoint.draws.column import ColumnModel, ColumnPlan, fit_column
 from diffjoint.draws.design import Layout, lay_out_columns
+from diffjoint.draws.gates import NO_GATES, Gates, find_gates
 from diffjoint.draws.never import find_never_together
 from diffjoint.draws.start import start_in_turn
 from diffjoint.draws.weigh import plan_weighing
-from diffjoint.relations import Relations, find_relations
-from diffjoint.state import JointSpace, Masks, Observation, keyed_uniform, one_mask
-from diffjoint.table import Kind
+from diffjoint.relations import Relations, relations_of
+from diffjoint.state import JointSpace, Masks, Observation, keyed_uniform
 from diffjoint.trees import open_screen, side_by_side
 from diffjoint.values.boosted import Expectation
 
@@ -39,8 +39,6 @@ BOOTSTRAPS, FIRST = 500_000_000, 499_999_999
 """Streams of random numbers for bootstraps, and for what is drawn before plans are chosen."""
 BLAS = {"user_api": "blas"}
 """The threads of matrix products: one alone adds up in one order."""
-NUMBERS = (Kind.CONTINUOUS, Kind.INTEGER)
-"""Kinds of columns that can be in equations."""
 MasksOf = Callable[[Observation, range], Masks | None]
 """Returns the masks to draw values under, for some draws of some rows; None: as it is known."""
 
@@ -55,11 +53,13 @@ class Plans:
     columns : tuple of ColumnPlan
         After those of all columns, those of columns apart from others: see :class:`Kept`.
     kept : Kept
+    gates : Gates
     """
 
     layout: Layout
     columns: tuple[ColumnPlan, ...]
     kept: Kept
+    gates: Gates = NO_GATES
 
     def of(self, column: int) -> list[int]:
         """Return the places of a column's plans: its own, and those apart from others."""
@@ -83,12 +83,17 @@ class Lesson:
     expectation : Expectation
         What lost cells are expected to hold: first values are drawn from it.
     masks : callable
+    draw_gates : bool
+        Whether gates that are missing may be drawn before the mask, see :class:`Gates`.
+    gates : Gates
     """
 
     observation: Observation
     space: JointSpace
     expectation: Expectation
     masks: MasksOf
+    draw_gates: bool = True
+    gates: Gates = NO_GATES
 
     def some_rows(self) -> "Lesson":
         """Return the lesson with no more rows than are learnt from."""
@@ -97,10 +102,27 @@ class Lesson:
 
     def mask(self, draw: int) -> Mask:
         """Return the mask of a draw."""
-        masks = self.masks(self.observation, range(draw, draw + 1))
-        masks = masks or one_mask(self.observation.known_meaningful)
-        mask: Mask = masks(np.arange(len(self.observation.values)))[0]
+        observation = self.observation
+        masks = self.masks(observation, range(draw, draw + 1))
+        if masks is None:
+            return observation.known_meaningful
+        drawn = masks(np.arange(len(observation.values)))
+        uniform = uniform_of(observation.keys, draw, self.space.n_columns)(OF_GATES)
+        mask: Mask = self.gates.settle(observation, self.expectation, drawn, [uniform])[0]
         return mask
+
+    def with_gates(self) -> "Lesson":
+        """Return the lesson with the gates that its table shows."""
+        may_be = np.flatnonzero((self.n_levels > 0) & ~self.space.schema.checkboxes)
+        gates = np.setdiff1d(may_be, self.space.can_be_meaningful)
+        found = find_gates(
+            self.observation.values,
+            self.mask(0) & self.observation.candidates,
+            gates,
+            self.n_levels,
+            draw_missing=self.draw_gates,
+        )
+        return replace(self, gates=found)
 
     @property
     def n_levels(self) -> NDArray[np.int64]:
@@ -117,9 +139,7 @@ class Lesson:
 
     def relations(self) -> Relations:
         """Return what relates columns in all observed rows."""
-        columns = self.space.schema.modelled
-        numbers = [j for j, column in enumerate(columns) if column.kind in NUMBERS]
-        return find_relations(self.observation.values, self.n_levels, numbers)
+        return relations_of(self.observation.values, self.space.schema.modelled)
 
     @property
     def order(self) -> Places:
@@ -167,7 +187,7 @@ def learn_plans(lesson: Lesson, start: Values) -> Plans:
         plans = plan_weighing(plans, layout, completion.rows, values, choose)
         kept = replace(kept, apart=find_apart(kept, missing))
         apart = (choose(j, inputs_of[j][inputs_of[j] != other]) for j, other in kept.apart.tolist())
-        return Plans(layout, (*plans, *apart), kept)
+        return Plans(layout, (*plans, *apart), kept, lesson.gates)
 
 
 def learn_set(lesson: Lesson, plans: Plans, start: Values, which: int) -> ModelSet:

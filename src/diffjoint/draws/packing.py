@@ -10,6 +10,7 @@ from diffjoint.draws.chain import MOST_SETS, Kept
 from diffjoint.draws.column import ColumnModel, ColumnPlan
 from diffjoint.draws.design import Layout
 from diffjoint.draws.donors import Donors
+from diffjoint.draws.gates import Gates
 from diffjoint.draws.learn import Plans
 from diffjoint.draws.never import NeverTogether
 from diffjoint.draws.trees import TreeDraws
@@ -47,10 +48,14 @@ def pack_draws(drawer: TreeDraws) -> Arrays:
         ).reshape(-1, len(CHOICES)),
         "never_column": never.column,
         "never_other": never.other,
+        "gate": plans.gates.gate,
+        "gated": plans.gates.column,
+        "draw_gates": np.array([plans.gates.draw_missing]),
         "n_outputs": np.array([m.coefficients.shape[1] for m in models], dtype=np.int64),
     }
     joined: dict[str, Sequence[NDArray[Any]]] = {
         "level_places": plans.layout.level_places,
+        "gate_closed": list(plans.gates.closed),
         "never_possible": [possible.ravel() for possible in never.possible],
         "pairs": [plan.pairs.ravel() for plan in plans.columns],
         "inputs": [plan.inputs for plan in plans.columns],
@@ -64,7 +69,8 @@ def pack_draws(drawer: TreeDraws) -> Arrays:
     }
     for name, parts in joined.items():
         arrays |= join_arrays(name, parts)
-    arrays["never_possible"] = arrays["never_possible"].astype(bool)
+    for name in ("never_possible", "gate_closed"):
+        arrays[name] = arrays[name].astype(bool)
     arrays |= pack_relations(plans.kept.relations)
     return arrays | pack_trees([model.trees for model in models])
 
@@ -108,7 +114,13 @@ def unpack_draws(arrays: Arrays, space: JointSpace) -> TreeDraws | None:
     n_plans = len(plans)
     sets = tuple(models[k : k + n_plans] for k in range(0, len(models), n_plans))
     kept = Kept(arrays["order"], never, unpack_relations(arrays), arrays["apart"])
-    return TreeDraws(Plans(layout, plans, kept), sets)
+    gates = Gates(
+        arrays["gate"],
+        arrays["gated"],
+        tuple(split_arrays(arrays, "gate_closed")),
+        bool(arrays["draw_gates"][0]),
+    )
+    return TreeDraws(Plans(layout, plans, kept, gates), sets)
 
 
 def _models(arrays: Arrays, plans: tuple[ColumnPlan, ...]) -> tuple[ColumnModel, ...]:
@@ -138,6 +150,7 @@ def check_draws(arrays: Arrays, space: JointSpace) -> None:
         stored_lengths(arrays, name, n)
     _check_plans(arrays, n_levels, column_of)
     check_relations(arrays, n_levels)
+    _check_gates(arrays, n_levels)
     n_models = len(stored(arrays, "n_outputs", "i", (None,), low=1))
     if not 0 < n_models <= n * MOST_SETS or n_models % n:
         raise ValueError("its draws have models of more or fewer columns")
@@ -185,6 +198,18 @@ def _check_plans(arrays: Arrays, n_levels: NDArray[np.int64], column_of: NDArray
     n_classes = np.array([of.max(initial=-1) + 1 for of in class_of])
     if (sizes != (n_levels[others] + 1) * n_classes[columns]).any():
         raise ValueError("its draws rule out levels that there are not")
+
+
+def _check_gates(arrays: Arrays, n_levels: NDArray[np.int64]) -> None:
+    n = len(n_levels)
+    gate = stored(arrays, "gate", "i", (None,), low=0, high=n - 1)
+    stored(arrays, "gated", "i", (len(gate),), low=0, high=n - 1)
+    stored(arrays, "draw_gates", "b", (1,))
+    stored(arrays, "gate_closed", "b", (None,))
+    if (stored_lengths(arrays, "gate_closed", len(gate)) != n_levels[gate]).any():
+        raise ValueError("its draws have gates of other levels")
+    if not n_levels[gate].all():
+        raise ValueError("its draws have gates without levels")
 
 
 def _check_model(model: ColumnModel, layout: Layout, n_levels: int) -> None:

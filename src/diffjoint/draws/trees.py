@@ -8,7 +8,7 @@ from threadpoolctl import threadpool_limits
 
 from diffjoint._progress import Progress
 from diffjoint._types import Mask, Values
-from diffjoint.draws.chain import Completion, draw_in_turn, uniform_of
+from diffjoint.draws.chain import OF_GATES, Completion, draw_in_turn, uniform_of
 from diffjoint.draws.learn import (
     BLAS,
     Lesson,
@@ -69,6 +69,9 @@ class TreeDraws:
             given = (masks or one_mask(observation.known_meaningful))(rows)
             given = np.broadcast_to(given, (len(draws), len(rows), n_columns))
             some, values = observation.take(rows), []
+            if masks is not None:
+                of_gates = [uniform_of(some.keys, k, n_columns)(OF_GATES) for k in draws]
+                given = self.plans.gates.settle(some, expectation, given, of_gates)
             starts = self._starts(some, expectation, draws, given)
             for k, start, mask in zip(draws, starts, given, strict=True):
                 values.append(self._draw_block(some, start, k, mask))
@@ -107,6 +110,7 @@ def learn_tree_draws(
         return before
     progress.begin(max(n_sets - n_before, 0) + (before is None))
     progress.phase("how to draw lost cells")
+    lesson = replace(lesson, gates=before.plans.gates) if before else lesson.with_gates()
     start = lesson.start()
     if before is None:
         before = TreeDraws(learn_plans(lesson, start), ())

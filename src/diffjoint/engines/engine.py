@@ -1,7 +1,7 @@
 """What an engine is: something that does a task for each piece, somewhere."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Protocol
 
 from diffjoint._extras import need
@@ -35,6 +35,21 @@ def gave_up(engine: str, why: str) -> FileError:
     return FileError(
         f"{engine} gave up: {why.rstrip('.')}. What is done is kept: start the run again to go on."
     )
+
+
+@contextmanager
+def explaining_files() -> Iterator[None]:
+    """Raise FileError for what the system cannot read or write, which says how to go on."""
+    try:
+        yield
+    except FileError:
+        raise
+    except OSError as error:
+        what = "a file" if error.filename is None else error.filename
+        raise FileError(
+            f"Cannot read or write {what}: {error.strerror or error}. What is done is kept: check "
+            "the disk and the path, and start the run again to go on."
+        ) from error
 
 
 def check_workers(n_workers: int) -> None:

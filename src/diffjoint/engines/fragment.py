@@ -20,7 +20,6 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pa_parquet
 
-from diffjoint._atomic import write_whole, writing_whole
 from diffjoint.engines.manifest import COUNTS, Record, read_record, write_record
 from diffjoint.engines.pieces import Piece
 from diffjoint.engines.shared import Shared
@@ -33,6 +32,7 @@ from diffjoint.io.text import TextTable
 from diffjoint.results.imputation import Imputation
 from diffjoint.state import NOTHING, KeyCounts, as_part_of_a_table, counts_before
 from diffjoint.steps import keys_of_rows
+from diffjoint.storage.atomic import write_whole, writing_whole
 
 SIDES = ("meaningful", "probability", "uncertainty")
 """Parts of an imputation that can be written beside the completed table."""

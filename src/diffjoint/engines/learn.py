@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from diffjoint.engines.engine import Engine
+from diffjoint.engines.engine import Engine, explaining_files
 from diffjoint.engines.local import LocalEngine
 from diffjoint.engines.pieces import find_dataset
 from diffjoint.engines.rows import HowToRead, Rows, rows_of
@@ -55,6 +55,7 @@ class _Pick:
         return self.rows.name
 
 
+@explaining_files()
 def fit_dataset(
     imputer: SelectiveImputer,
     source: str | os.PathLike[str],
@@ -113,6 +114,7 @@ def fit_dataset(
     return imputer.fit(sample.table)
 
 
+@explaining_files()
 def sample_dataset(
     source: str | os.PathLike[str],
     n_rows: int = DEFAULT_FIT_ROWS,

@@ -11,11 +11,12 @@ from typing import Any, Self
 
 import pyarrow.parquet as pa_parquet
 
-from diffjoint._atomic import write_whole
+from diffjoint.engines.engine import explaining_files
 from diffjoint.engines.pieces import PARQUET, Piece
 from diffjoint.engines.shared import STATE
 from diffjoint.engines.tally import add_up
 from diffjoint.errors import FileError
+from diffjoint.storage.atomic import write_whole
 
 MANIFEST = "manifest.json"
 PLAN = "plan.json"
@@ -194,6 +195,7 @@ def read_manifest(out: str | os.PathLike[str]) -> Manifest:
     return Manifest(**facts, pieces=pieces)
 
 
+@explaining_files()
 def verify(out: str | os.PathLike[str]) -> Manifest:
     """Check that a dataset is whole: every file there, unaltered, with its rows, and no other.
 

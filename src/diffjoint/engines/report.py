@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from diffjoint.engines.engine import explaining_files
 from diffjoint.engines.manifest import Manifest, digest_of, read_manifest, read_plan
 from diffjoint.engines.shared import STATE, Shared
 from diffjoint.engines.summary import n_kept, read_summaries
@@ -30,6 +31,7 @@ class _Told:
     rows: Any
 
 
+@explaining_files()
 def report_dataset(
     model: Model,
     out: str | os.PathLike[str],
@@ -104,6 +106,7 @@ def report_dataset(
     )
 
 
+@explaining_files()
 def check_dataset(model: Model, out: str | os.PathLike[str]) -> SelfCheck:
     """Check what to trust in a dataset whose truth nobody knows; it is not read again.
 

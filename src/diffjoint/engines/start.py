@@ -2,12 +2,12 @@
 
 import os
 
-from diffjoint._checks import check_choice
 from diffjoint.engines.dask import DaskEngine
 from diffjoint.engines.engine import Engine
 from diffjoint.engines.local import LocalEngine
 from diffjoint.engines.spark import ATTEMPTS, SparkEngine
 from diffjoint.errors import InputError
+from diffjoint.parameters.checks import check_choice
 
 ENGINES = ("local", "dask", "spark")
 

@@ -15,7 +15,6 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from diffjoint._atomic import write_whole
 from diffjoint.engines.pieces import Piece
 from diffjoint.engines.shared import Shared
 from diffjoint.errors import FileError
@@ -24,6 +23,7 @@ from diffjoint.report.sketch import TableSketch
 from diffjoint.results.imputation import Imputation
 from diffjoint.state import Keys
 from diffjoint.steps import sketch_rows
+from diffjoint.storage.atomic import write_whole
 
 SUMMARIES = "summaries"
 """Folder of what pieces tell."""

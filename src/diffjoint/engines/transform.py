@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import diffjoint
-from diffjoint._checks import check
 from diffjoint._progress import NoProgress, Progress, progress_bar
 from diffjoint.engines import manifest as written
-from diffjoint.engines.engine import Engine, Run
+from diffjoint.engines.engine import Engine, Run, explaining_files
 from diffjoint.engines.fragment import (
     SIDES,
     Unreadable,
@@ -28,6 +27,7 @@ from diffjoint.engines.shared import Shared
 from diffjoint.engines.summary import highest_key, n_kept
 from diffjoint.errors import FileError, InputError, warn_user
 from diffjoint.imputer import SelectiveImputer
+from diffjoint.parameters.checks import check
 from diffjoint.settings import DEFAULT_MEMORY_LIMIT, NA_VALUES, parse_bytes
 from diffjoint.state import counts_before
 from diffjoint.steps import depends_on_repeats
@@ -48,6 +48,7 @@ SHARE_OF_COUNTING = 0.2
 _MOST_NAMED = 5
 
 
+@explaining_files()
 def transform_dataset(
     model: SelectiveImputer | str | os.PathLike[str],
     source: str | os.PathLike[str],

@@ -8,6 +8,7 @@ from scipy.special import expit, logit
 
 from diffjoint._types import Mask, Values
 from diffjoint.evidence import doubts as say
+from diffjoint.evidence.by_rules import RuleEvidence
 from diffjoint.evidence.column import nearest_to_sure
 from diffjoint.evidence.correction import NONE
 from diffjoint.evidence.detector import (
@@ -25,6 +26,7 @@ from diffjoint.evidence.loss_rates import (
     tolerance,
 )
 from diffjoint.evidence.missing import FEWEST
+from diffjoint.evidence.rule_learning import learn_rule
 from diffjoint.evidence.search_table import Search
 from diffjoint.evidence.second_look import learn_second_look
 from diffjoint.evidence.together import (
@@ -57,14 +59,18 @@ def learn_by_values(
     tick(table.n_folds * (len(search.searched) - len(wanted)))
     plain = _at_rates(search, views)
     lost = lostness(plain, table.values, table.folds)
+    rules = _rules(search, views)
     columns: dict[int, LearntColumn] = {}
     implied = np.zeros((table.values.shape[1],) * 2, dtype=bool)
     for j in search.searched:
         column = _looked_again(search, j, plain[j], lost) if j in views else plain[j]
-        judged = column.judge(table.values, table.folds, lost)
-        columns[j] = with_labels(column, judged, table.is_missing[:, j], table.looked_up[:, j])
-        if (columns[j].slope, columns[j].shift) != NONE:
-            judged = columns[j].judge(table.values, table.folds, lost)
+        column = replace(column, rule=rules.get(j))
+        answers = None if table.answers is None else table.answers[:, j]
+        judged = column.judge(table.values, table.folds, lost, answers)
+        corrected = with_labels(column, judged, table.is_missing[:, j], table.looked_up[:, j])
+        if (corrected.slope, corrected.shift) != NONE:
+            judged = corrected.judge(table.values, table.folds, lost, answers)
+        columns[j] = corrected
         known = table.is_missing[:, j] & (table.known[:, j] == 1)
         implied[j, search.searched] = find_implied(judged, table.is_missing, j, known)[
             search.searched
@@ -74,6 +80,13 @@ def learn_by_values(
     vague = [names[j] for j, view in views.items() if not view.is_sharp and j not in search.given]
     are_rates_known = bool(_known_rates(search, views))
     return columns, implied, say.of_vague(vague, are_rates_known=are_rates_known)
+
+
+def _rules(search: Search, views: Mapping[int, View]) -> dict[int, RuleEvidence]:
+    """Return what rules say of columns that have enough cells to learn from."""
+    table = search.table
+    found = side_by_side(lambda j: learn_rule(table, j), list(views), len(table.values))
+    return {j: rule for j, rule in zip(views, found, strict=True) if rule is not None}
 
 
 def _known_rates(search: Search, views: Mapping[int, View]) -> dict[int, float]:

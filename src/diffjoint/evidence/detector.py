@@ -14,6 +14,7 @@ from diffjoint.evidence.implied import keep_to
 from diffjoint.evidence.losses import Scores
 from diffjoint.evidence.values_view import ValuesEvidence
 from diffjoint.state import row_keys
+from diffjoint.state.rules import Answers
 
 LearntColumn = ColumnEvidence | ValuesEvidence
 """What was learnt of a column: by values and missingness together, or by values first."""
@@ -67,17 +68,45 @@ class Evidence:
     doubts: tuple[str, ...] = ()
     leans_on_values: bool = False
 
-    def judge(self, values: Values, folds: NDArray[np.int64] | None = None) -> dict[int, Judged]:
+    def judge(
+        self,
+        values: Values,
+        folds: NDArray[np.int64] | None = None,
+        answers: Answers | None = None,
+    ) -> dict[int, Judged]:
         """Return q, rho and phi of the cells of each searched column, missing or not.
 
         Parameters
         ----------
         folds : int array of shape (n_rows,), optional
             As :meth:`judging_folds` of the whole table gives them, if these are some rows of it.
+        answers : int array of shape (n_rows, n_columns), optional
+            What rules say of the cells, see :mod:`diffjoint.state.rules`.
         """
         folds = self.judging_folds(row_keys(values, seed=0)) if folds is None else folds
-        context = self.context(values, folds)
-        return {j: learnt.judge(values, folds, context) for j, learnt in self.columns.items()}
+        context, every = self.context(values, folds), slice(None)
+        return {j: self.judge_some(j, every, values, folds, context, answers) for j in self.columns}
+
+    def judge_some(
+        self,
+        column: int,
+        rows: NDArray[np.intp] | slice,
+        values: Values,
+        folds: NDArray[np.int64],
+        context: Values,
+        answers: Answers | None,
+    ) -> Judged:
+        """Return q, rho and phi of the cells of one searched column in some of the rows.
+
+        Parameters
+        ----------
+        context : array of shape (n_rows, n_columns)
+            As :meth:`context` gives it.
+        """
+        learnt, by = self.columns[column], (values[rows], folds[rows], context[rows])
+        if isinstance(learnt, ValuesEvidence) and answers is not None:
+            return learnt.judge(*by, answers[rows, column])
+        return learnt.judge(*by)
 
     def loss_rates(self, judged: Mapping[int, Judged]) -> dict[int, float]:
         """Return the mean P(lost) of regular cells of each searched column, over judged rows."""
@@ -98,16 +127,19 @@ class Evidence:
         return lostness(self.columns, values, folds)
 
     def probability(
-        self, values: Values, candidates: Mask, folds: NDArray[np.int64] | None = None
+        self,
+        values: Values,
+        candidates: Mask,
+        folds: NDArray[np.int64] | None = None,
+        answers: Answers | None = None,
     ) -> Values:
-        """Return P(meaningful) of every candidate cell; 0 elsewhere. Folds: as in :meth:`judge`."""
+        """Return P(meaningful) of every candidate cell; 0 elsewhere. The rest: :meth:`judge`."""
         likely = np.zeros(values.shape)
         folds = self.judging_folds(row_keys(values, seed=0)) if folds is None else folds
         context = self.context(values, folds)
-        for j, learnt in self.columns.items():
+        for j in self.columns:
             rows = np.flatnonzero(candidates[:, j])
-            judged = learnt.judge(values[rows], folds[rows], context[rows])
-            likely[rows, j] = judged.probability
+            likely[rows, j] = self.judge_some(j, rows, values, folds, context, answers).probability
         return likely
 
     def folds(self, keys: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -133,6 +165,7 @@ class Evidence:
         uniform: Values,
         known: Values,
         folds: NDArray[np.int64] | None = None,
+        answers: Answers | None = None,
     ) -> Mask:
         """Draw a mask column by column, each given those before: cells agree with each other.
 
@@ -144,9 +177,11 @@ class Evidence:
             1 for cells known to be meaningful, 0 for cells known to be lost, NaN elsewhere.
         folds : int array of shape (n_rows,), optional
             As :meth:`folds` gives them, if they are at hand.
+        answers : int array of shape (n_rows, n_columns), optional
+            What rules say of the cells.
         """
         folds = self.folds(row_keys(values, seed=0)) if folds is None else folds
-        mask: Mask = self.draws(values, candidates, uniform[None], known, folds)[0]
+        mask: Mask = self.draws(values, candidates, uniform[None], known, folds, answers)[0]
         return mask
 
     def draws(
@@ -156,6 +191,7 @@ class Evidence:
         uniform: Values,
         known: Values,
         folds: NDArray[np.int64],
+        answers: Answers | None = None,
     ) -> Mask:
         """Draw several masks, as :meth:`draw` draws one.
 
@@ -169,7 +205,7 @@ class Evidence:
             As :meth:`folds` of the whole table gives them, if these are some rows of it.
         """
         if self.leans_on_values:
-            return self._draw_alike(values, candidates, uniform, known, folds)
+            return self._draw_alike(values, candidates, uniform, known, folds, answers)
         if not self.in_turn:
             raise ValueError("Masks are drawn from what learn_in_turn has learnt. Call it first.")
         scores = self.scores.of(values)
@@ -197,6 +233,7 @@ class Evidence:
         uniform: Values,
         known: Values,
         folds: NDArray[np.int64],
+        answers: Answers | None,
     ) -> Mask:
         """Draw masks in which one random number decides on all cells of a row.
 
@@ -206,9 +243,9 @@ class Evidence:
         meaningful = np.broadcast_to(candidates & (known == 1), uniform.shape).copy()
         decided = ~candidates | ~np.isnan(known)
         context = self.context(values, folds)
-        for j, learnt in self.columns.items():
+        for j in self.columns:
             rows = np.flatnonzero(~decided[:, j])
-            likely = learnt.judge(values[rows], folds[rows], context[rows]).probability
+            likely = self.judge_some(j, rows, values, folds, context, answers).probability
             drawn = uniform[:, rows, 0] < likely
             others = meaningful[:, rows]
             meaningful[:, rows, j] = keep_to(self.implied, j, drawn, others, decided[rows])

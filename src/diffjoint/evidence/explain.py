@@ -21,6 +21,7 @@ from diffjoint.evidence.detector import Evidence
 from diffjoint.evidence.folds import Judged, rows_by_fold
 from diffjoint.evidence.values_view import ValuesEvidence
 from diffjoint.state import row_keys
+from diffjoint.state.rules import NO_RULE, UNDECIDED, Answers
 from diffjoint.trees import Trees
 
 Rows = NDArray[np.intp]
@@ -45,12 +46,16 @@ class CellReasons:
         What each other cell of the row adds to that; 0 for the cell itself.
     by_values : array of shape (n_cells,) or None
         P(meaningful) by what the rows hold, where other losses of a row then speak for a loss.
+    by_rule : int array of shape (n_cells,) or None
+        What the column's rule answers where that decides, or where it cannot be told and pushes
+        are towards its failing; ``NO_RULE`` elsewhere. None if the column has no rule.
     """
 
     judged: Judged
     base: Values
     pushes: Values
     by_values: Values | None = None
+    by_rule: Answers | None = None
 
 
 def explain_cells(
@@ -59,6 +64,7 @@ def explain_cells(
     rows: Rows,
     column: int,
     folds: NDArray[np.int64] | None = None,
+    answers: Answers | None = None,
 ) -> CellReasons:
     """Explain the cells of one searched column in some rows by rates and pushes.
 
@@ -70,6 +76,8 @@ def explain_cells(
     column : int
     folds : int array of shape (n_rows,), optional
         As :meth:`Evidence.judging_folds` gives them, if they are at hand.
+    answers : int array of shape (n_rows, n_columns), optional
+        What rules say of the table's cells.
     """
     learnt = evidence.columns[column]
     folds = evidence.judging_folds(row_keys(values, seed=0)) if folds is None else folds
@@ -77,18 +85,27 @@ def explain_cells(
     context = evidence.context(values[rows], folds)
     asked = values[rows]
     pushes = _pushes_in_folds(learnt.trees, asked, folds, evidence.typical)
-    by_values = None
-    if isinstance(learnt, ValuesEvidence):
-        pushes -= learnt.loss_pushes(context)
-        if learnt.second:
-            pushes += _pushes_in_folds(learnt.second, asked, folds, evidence.typical)
-            pushes /= 2
-        by_values = learnt.by_values(asked, folds) if evidence.leans_on_values else None
-    else:
-        pushes -= learnt.loss_pushes(context, evidence.scores.of(evidence.typical))
     excess = learnt.excess_of(asked, folds, context)
-    base = excess - pushes.sum(axis=1)
-    return CellReasons(learnt.judge(asked, folds, context), base, pushes, by_values)
+    if not isinstance(learnt, ValuesEvidence):
+        pushes -= learnt.loss_pushes(context, evidence.scores.of(evidence.typical))
+        judged = learnt.judge(asked, folds, context)
+        return CellReasons(judged, excess - pushes.sum(axis=1), pushes)
+    pushes -= learnt.loss_pushes(context)
+    if learnt.second:
+        pushes += _pushes_in_folds(learnt.second, asked, folds, evidence.typical)
+        pushes /= 2
+    said, by_rule = None if answers is None else answers[rows, column], None
+    if learnt.rule is not None and said is not None:
+        settled = learnt.rule.settles(said, learnt.loss_logit)
+        by_rule = np.where(settled | (said == UNDECIDED), said, NO_RULE).astype(np.int8)
+        waits = said == UNDECIDED
+        if learnt.rule.undecided and waits.any():
+            (trees,) = learnt.rule.undecided
+            pushes[waits] = tree_pushes(trees, asked[waits], evidence.typical)
+            excess[waits] = trees.logit(asked[waits]) + learnt.rule.shift
+    by_values = learnt.by_values(asked, folds) if evidence.leans_on_values else None
+    judged = learnt.judge(asked, folds, context, said)
+    return CellReasons(judged, excess - pushes.sum(axis=1), pushes, by_values, by_rule)
 
 
 def _pushes_in_folds(

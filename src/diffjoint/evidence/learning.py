@@ -30,6 +30,7 @@ from diffjoint.evidence.search_table import LossRate, open_search
 from diffjoint.evidence.unjudged import with_labels
 from diffjoint.evidence.values_view import ValuesEvidence
 from diffjoint.state import row_keys
+from diffjoint.state.rules import Answers
 
 
 def fit_evidence(
@@ -45,6 +46,7 @@ def fit_evidence(
     seed: int = 0,
     tick: Callable[[int], object] = lambda n_folds: None,
     keys: NDArray[np.int64] | None = None,
+    answers: Answers | None = None,
 ) -> Evidence:
     """Learn from a table which of its missing cells are meaningful.
 
@@ -68,14 +70,26 @@ def fit_evidence(
         Called with the number of folds when a searched column has been learnt.
     keys : array of shape (n_rows,), optional
         Keys of the rows of seed 0, if they are at hand; see :func:`diffjoint.state.row_keys`.
+    answers : int array of shape (n_rows, n_columns), optional
+        What rules that the table follows say of every cell, see :mod:`diffjoint.state.rules`.
 
     Notes
     -----
     Masks can be drawn from the result once :func:`learn_in_turn` has learnt how.
     """
     keys = row_keys(values, seed=0) if keys is None else keys
-    by = (searched, keys, seed, loss_rate)
-    search = open_search(values, is_missing, n_levels, *by, known=known, labelled=labelled)
+    search = open_search(
+        values,
+        is_missing,
+        n_levels,
+        searched,
+        keys=keys,
+        seed=seed,
+        loss_rate=loss_rate,
+        known=known,
+        labelled=labelled,
+        answers=answers,
+    )
     named = [names[j] if names else f"column {j}" for j in range(values.shape[1])]
     found = find_loss_pattern(search, tick)
     learn = learn_by_values if found.together else learn_by_missingness

@@ -8,6 +8,8 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
+from diffjoint._types import Values
+from diffjoint.evidence.by_rules import RuleEvidence
 from diffjoint.evidence.column import ColumnEvidence
 from diffjoint.evidence.detector import Evidence, LearntColumn
 from diffjoint.evidence.losses import LossModel, Scores
@@ -27,6 +29,8 @@ from diffjoint.trees import (
 MOST_FOLDS, MOST_LEAVES, MOST_TYPICAL = 100, 8, 4_096
 """What evidence from a file may have at most; to explain a leaf takes memory by 4 ** leaves."""
 LEAST_SPREAD = 1e-300
+N_OF_RULE = 6
+"""Numbers that are kept of a column's rule."""
 
 
 def pack(evidence: Evidence) -> Arrays:
@@ -47,12 +51,17 @@ def pack(evidence: Evidence) -> Arrays:
         "is_by_values": np.array([isinstance(c, ValuesEvidence) for c in columns], dtype=bool),
         "n_trees": np.array([len(column.trees) for column in columns], dtype=np.int64),
         "n_second": np.array([len(_second(column)) for column in columns], dtype=np.int64),
+        "n_by_rule": np.array([len(_by_rule(column)) for column in columns], dtype=np.int64),
         "correction": np.array([(c.slope, c.shift, c.nearest) for c in columns]).reshape(-1, 3),
     }
     arrays |= join_arrays("level_scores", evidence.scores.level_scores)
     arrays |= _pack_by_missingness([c for c in columns if isinstance(c, ColumnEvidence)])
     arrays |= _pack_by_values([c for c in columns if isinstance(c, ValuesEvidence)])
-    trees = [grown for column in columns for grown in (*column.trees, *_second(column))]
+    trees = [
+        grown
+        for column in columns
+        for grown in (*column.trees, *_second(column), *_by_rule(column))
+    ]
     return arrays | pack_trees(trees)
 
 
@@ -129,7 +138,8 @@ def _check_columns(arrays: Arrays, n_levels: NDArray[np.int64], n_searched: int)
         raise ValueError("its evidence is on another number of columns")
     n_trees = stored(arrays, "n_trees", "i", (n_columns,), low=1, high=MOST_FOLDS)
     n_second = stored(arrays, "n_second", "i", (n_columns,), low=0, high=MOST_FOLDS)
-    if n_second[~by_values].any():
+    n_by_rule = stored(arrays, "n_by_rule", "i", (n_columns,), low=0, high=1)
+    if n_second[~by_values].any() or n_by_rule[~by_values].any():
         raise ValueError("its evidence has a second look at a column without a first")
     correction = stored(arrays, "correction", "f", (n_columns, 3))
     if ((correction[:, 2] < 0) | (correction[:, 2] > 0.5)).any():
@@ -137,7 +147,8 @@ def _check_columns(arrays: Arrays, n_levels: NDArray[np.int64], n_searched: int)
     _check_missingness_part(arrays, n, n_trees[~by_values])
     _check_values_part(arrays, n, int(by_values.sum()))
     before = [*[0] * n_searched, *range(n_columns - n_searched)]
-    widths = [n + b for b, k in zip(before, n_trees + n_second, strict=True) for _ in range(k)]
+    in_all = n_trees + n_second + n_by_rule
+    widths = [n + b for b, k in zip(before, in_all, strict=True) for _ in range(k)]
     check_trees(arrays, widths, n_levels, MOST_LEAVES)
 
 
@@ -162,6 +173,10 @@ def _check_missingness_part(arrays: Arrays, n: int, n_trees: NDArray[np.int64]) 
 
 def _check_values_part(arrays: Arrays, n: int, n_columns: int) -> None:
     stored(arrays, "view.loss", "f", (n_columns, 3))
+    stored(arrays, "view.has_rule", "b", (n_columns,))
+    rules = stored(arrays, "view.rule", "f", (n_columns, N_OF_RULE))
+    if ((rules[:, 2:] < 0) | (rules[:, 2:] > 1)).any():
+        raise ValueError("its evidence has rules with chances beyond 0 and 1")
     lengths = {}
     for name in ("score", "missing_logit", "lift"):
         lengths[name] = stored_lengths(arrays, f"view.{name}", n_columns)
@@ -178,19 +193,30 @@ def _columns(arrays: Arrays) -> Iterator[LearntColumn]:
         _by_missingness(arrays),
         _by_values(arrays),
     )
-    names = ("is_by_values", "n_trees", "n_second", "correction")
-    for is_by_values, n_trees, n_second, correction in zip(*map(arrays.get, names), strict=True):
-        own, second = tuple(islice(trees, int(n_trees))), tuple(islice(trees, int(n_second)))
+    counts = zip(
+        *(arrays[name].tolist() for name in ("n_trees", "n_second", "n_by_rule")), strict=True
+    )
+    parts_of = zip(arrays["is_by_values"], counts, arrays["correction"], strict=True)
+    for is_by_values, numbers, correction in parts_of:
+        own, second, by_rule = (tuple(islice(trees, number)) for number in numbers)
         slope, shift, nearest = correction.tolist()
         parts = {"trees": own, "slope": slope, "shift": shift, "nearest": nearest}
         if is_by_values:
-            yield replace(next(by_values), **parts, second=second)
+            learnt = replace(next(by_values), **parts, second=second)
+            if learnt.rule is not None:
+                learnt = replace(learnt, rule=replace(learnt.rule, undecided=by_rule))
+            yield learnt
         else:
             yield replace(next(by_missingness), **parts)
 
 
 def _second(column: LearntColumn) -> tuple[Trees, ...]:
     return column.second if isinstance(column, ValuesEvidence) else ()
+
+
+def _by_rule(column: LearntColumn) -> tuple[Trees, ...]:
+    rule = column.rule if isinstance(column, ValuesEvidence) else None
+    return () if rule is None else rule.undecided
 
 
 def _pack_by_missingness(columns: Sequence[ColumnEvidence]) -> Arrays:
@@ -218,19 +244,33 @@ def _pack_by_values(columns: Sequence[ValuesEvidence]) -> Arrays:
     arrays: Arrays = {
         "view.loss": np.array(
             [(c.loss_logit, c.lift_bias, c.second_shift) for c in columns]
-        ).reshape(-1, 3)
+        ).reshape(-1, 3),
+        "view.has_rule": np.array([c.rule is not None for c in columns], dtype=bool),
+        "view.rule": np.array([_numbers_of(c.rule) for c in columns]).reshape(-1, N_OF_RULE),
     }
     for name in ("score", "missing_logit", "lift"):
         arrays |= join_arrays(f"view.{name}", [getattr(column, name) for column in columns])
     return arrays
 
 
+def _numbers_of(rule: RuleEvidence | None) -> list[float]:
+    if rule is None:
+        return [0.0] * N_OF_RULE
+    return [rule.missing_logit, rule.shift, rule.fails, *rule.nearest.tolist()]
+
+
 def _by_values(arrays: Arrays) -> Iterator[ValuesEvidence]:
     names = ("score", "missing_logit", "lift")
-    parts = zip(
-        *(split_arrays(arrays, f"view.{name}") for name in names), arrays["view.loss"], strict=True
-    )
-    for score, missing_logit, lift, losses in parts:
+    arrays_of_each = (split_arrays(arrays, f"view.{name}") for name in names)
+    of_rules = (arrays["view.has_rule"], arrays["view.rule"])
+    parts = zip(*arrays_of_each, arrays["view.loss"], *of_rules, strict=True)
+    for score, missing_logit, lift, losses, has_rule, numbers in parts:
         loss_logit, lift_bias, second_shift = losses.tolist()
         learnt = ValuesEvidence((), score, missing_logit, loss_logit, lift, lift_bias)
-        yield replace(learnt, second_shift=second_shift)
+        rule = _rule_from(numbers) if has_rule else None
+        yield replace(learnt, second_shift=second_shift, rule=rule)
+
+
+def _rule_from(numbers: Values) -> RuleEvidence:
+    missing_logit, shift, fails = numbers[:3].tolist()
+    return RuleEvidence(fails, missing_logit, numbers[3:], shift=shift)

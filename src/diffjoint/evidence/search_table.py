@@ -13,6 +13,7 @@ from diffjoint.evidence.loss_rounds import LossSearch
 from diffjoint.evidence.losses import Scores, find_drivers
 from diffjoint.evidence.missing import FEWEST
 from diffjoint.evidence.values_view import View, learn_view
+from diffjoint.state.rules import Answers
 from diffjoint.trees import Screen, open_screen
 
 LossRate = float | Mapping[int, float] | None
@@ -32,6 +33,8 @@ class SearchTable:
         What the loss of cells may depend on.
     looked_up : array of shape (n_rows, n_columns)
         ``known`` where it may correct what is said of other cells, NaN elsewhere.
+    answers : int array of shape (n_rows, n_columns), optional
+        What rules that the table follows say of every cell.
     """
 
     values: Values
@@ -44,6 +47,7 @@ class SearchTable:
     looked_up: Values
     seed: int
     screen: Screen
+    answers: Answers | None = None
 
     def inputs(self, j: int, *, by_missingness: bool = True) -> Places:
         """Return the columns that tell where one is missing: by values, and by missingness."""
@@ -107,18 +111,19 @@ def open_search(
     is_missing: Mask,
     n_levels: NDArray[np.int64],
     searched: Iterable[int],
+    *,
     keys: NDArray[np.int64],
     seed: int,
     loss_rate: LossRate = None,
-    *,
     known: Values | None = None,
     labelled: Mask | None = None,
+    answers: Answers | None = None,
 ) -> Search:
     """Find what losses depend on, and prepare a table to be searched.
 
     Parameters
     ----------
-    values, is_missing, n_levels, searched, keys, seed, loss_rate, known, labelled
+    values, is_missing, n_levels, searched, keys, seed, loss_rate, known, labelled, answers
         As in :func:`fit_evidence`.
     """
     searched = sorted(searched)
@@ -137,6 +142,7 @@ def open_search(
         looked_up=unknown if labelled is None else np.where(labelled, known, np.nan),
         seed=seed,
         screen=open_screen(values, n_levels),
+        answers=answers,
     )
     given = loss_rate if isinstance(loss_rate, Mapping) else dict.fromkeys(searched, loss_rate)
     rates = {j: rate for j, rate in given.items() if rate is not None}

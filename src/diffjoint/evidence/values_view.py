@@ -22,9 +22,11 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.isotonic import IsotonicRegression
 
 from diffjoint._types import Mask, Places, Values
+from diffjoint.evidence.by_rules import RuleEvidence
 from diffjoint.evidence.correction import NONE, corrected_odds
 from diffjoint.evidence.folds import TINY, Judged, logits_in_folds, to_logit
 from diffjoint.evidence.missing import FEWEST, MOST_ROWS, rows_outside
+from diffjoint.state.rules import Answers
 from diffjoint.trees import Trees, constant, grow
 
 N_FOLDS = 3
@@ -81,6 +83,8 @@ class ValuesEvidence:
         A second look at the whole row, see :mod:`diffjoint.evidence.second_look`; none if empty.
     second_shift : float
         What is added to it, if it was learnt at another loss rate.
+    rule : RuleEvidence or None
+        What a rule that the table follows says of the column.
     """
 
     trees: tuple[Trees, ...]
@@ -94,24 +98,35 @@ class ValuesEvidence:
     shift: float = 0.0
     second: tuple[Trees, ...] = ()
     second_shift: float = 0.0
+    rule: RuleEvidence | None = None
 
-    def judge(self, rows: Values, folds: NDArray[np.int64], lost: Values) -> Judged:
+    def judge(
+        self,
+        rows: Values,
+        folds: NDArray[np.int64],
+        lost: Values,
+        answers: Answers | None = None,
+    ) -> Judged:
         """Return the three rates of every row.
 
         Parameters
         ----------
         lost : array of shape (n_rows, n_columns)
             How likely each cell of the row is lost, by what the row holds.
+        answers : array of shape (n_rows,), optional
+            What the column's rule says; without, cells are judged as if there were none.
         """
         by_missing, lifted = self._missing_logit(rows, folds), self._lifted(lost)
         odds = -self._lost_odds(by_missing) - lifted
         if self.second:
             odds = (odds + self._second_look(rows, folds)) / 2
-        meaningful = expit(odds)
+        meaningful, missing_rate = expit(odds), expit(by_missing)
+        if self.rule is not None and answers is not None:
+            meaningful = self.rule.probability(rows, answers, meaningful, self.loss_logit)
+            missing_rate = self.rule.missing_rate(answers, missing_rate)
         if (self.slope, self.shift) != NONE:
             meaningful = corrected_odds(meaningful, self.slope, self.shift)
         meaningful = np.clip(meaningful, self.nearest, 1 - self.nearest)
-        missing_rate = expit(by_missing)
         loss_rate = np.clip(expit(self.loss_logit + lifted), 2 * TINY, missing_rate)
         return Judged(missing_rate, loss_rate, meaningful * missing_rate, self.nearest)
 

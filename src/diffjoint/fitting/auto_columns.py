@@ -6,13 +6,21 @@ from typing import Any
 
 import numpy as np
 
-from diffjoint._checks import AUTO, check
-from diffjoint._choices import Checkboxes
 from diffjoint._progress import NoProgress, Progress
-from diffjoint._types import Values
+from diffjoint._types import Mask, Values
 from diffjoint.errors import option
 from diffjoint.evidence import TOO_FEW, Candidate, find_candidates
-from diffjoint.evidence.candidates import CONTEXTS, EXCESS, LOSSES, TOGETHER
+from diffjoint.evidence.candidates import (
+    CONTEXTS,
+    EXCESS,
+    LOSSES,
+    NOTHING_MISSING,
+    TOGETHER,
+    UNTOLD,
+)
+from diffjoint.knowledge.labels import Labels
+from diffjoint.parameters.checks import AUTO, check
+from diffjoint.parameters.choices import Checkboxes
 from diffjoint.state import row_keys
 from diffjoint.table import (
     UNTICKED,
@@ -25,9 +33,12 @@ from diffjoint.table import (
 
 __all__ = [
     "AUTO",
+    "BY_CODES",
+    "BY_RULES",
     "CHECKBOX",
     "TOO_FEW",
     "find_mm_columns",
+    "find_unexplained",
     "found_in_words",
     "not_judged",
     "search",
@@ -35,6 +46,14 @@ __all__ = [
 ]
 
 CHECKBOX = f"a checkbox: missing is {UNTICKED}"
+BY_CODES, BY_RULES = "its codes say so", "its rule says so"
+"""Why a column is searched whatever its missing cells show."""
+EXPLAINED = "its codes say why each cell is missing"
+REMEDIES = {
+    TOO_FEW: "Name those that may be meaningful.",
+    UNTOLD: "If there may be nothing to fill in, name them beside the columns that were found.",
+}
+"""What to do about columns that cannot be judged, by the reason in their evidence."""
 MATTERS = 0.02
 """Share of its cells that a column misses at least for a warning that it could not be judged."""
 MOST_NAMED = 8
@@ -45,6 +64,11 @@ IN_WORDS = {
     LOSSES: "missing as cells are that get lost",
     TOGETHER: "missing together with other cells, as cells are that get lost together",
     TOO_FEW: "too few to tell",
+    UNTOLD: "missing far more often than other columns, and equally often in all rows, so that the "
+    "table cannot tell whether they are lost",
+    EXPLAINED: "their codes say why",
+    BY_CODES: "their codes say so",
+    BY_RULES: "their rules say so",
 }
 """What is said of a column, by the reason in its evidence."""
 
@@ -87,7 +111,11 @@ def find_mm_columns(
 
 
 def search(
-    table: Table, schema: Schema, progress: Progress, most_rows: int | None = None
+    table: Table,
+    schema: Schema,
+    progress: Progress,
+    most_rows: int | None = None,
+    explained: Labels | None = None,
 ) -> list[dict[str, Any]]:
     """Return the records of :func:`find_mm_columns` for a table whose columns are understood.
 
@@ -95,15 +123,36 @@ def search(
     ----------
     most_rows : int, optional
         Rows to look at, at most, chosen by what they hold.
+    explained : Labels, optional
+        What is known of missing cells, in the table's shape.
     """
     values = code_table(table, schema, "error")
+    unexplained = find_unexplained(values, schema, explained)
     if most_rows is not None and len(values) > most_rows:
-        values = values[np.argsort(row_keys(values, seed=0), kind="stable")[:most_rows]]
-    return search_coded(values, table, schema, progress)
+        rows = np.argsort(row_keys(values, seed=0), kind="stable")[:most_rows]
+        values, unexplained = values[rows], unexplained[rows]
+    return search_coded(values, unexplained, table, schema, progress)
+
+
+def find_unexplained(values: Values, schema: Schema, explained: Labels | None) -> Mask:
+    """Return the missing cells of which nobody knows why they are.
+
+    Parameters
+    ----------
+    values : array of shape (n_rows, n_modelled)
+        Coded cells, NaN where missing.
+    explained : Labels or None
+        What is known of missing cells, in the whole table's shape.
+    """
+    missing = np.isnan(values)
+    if explained is None:
+        return missing
+    known = (explained.meaningful | explained.lost)[:, schema.modelled_positions]
+    return missing & ~known
 
 
 def search_coded(
-    values: Values, table: Table, schema: Schema, progress: Progress
+    values: Values, unexplained: Mask, table: Table, schema: Schema, progress: Progress
 ) -> list[dict[str, Any]]:
     """Return the records of :func:`find_mm_columns` for a table that is coded.
 
@@ -111,15 +160,22 @@ def search_coded(
     ----------
     values : array of shape (n_rows, n_modelled)
         The table's coded cells, or some of its rows.
+    unexplained : bool array of the same shape
+        Missing cells of which nobody knows why they are.
     """
     progress.begin(len(schema.modelled))
     progress.phase("which columns can be meaningful")
     found = find_candidates(
         values,
-        np.isnan(values),
+        unexplained,
         schema.n_levels,
         tick=lambda: progress.advance(1),
     )
+    incomplete = set(np.flatnonzero(np.isnan(values).any(axis=0)).tolist())
+    found = [
+        replace(one, reason=EXPLAINED) if one.reason == NOTHING_MISSING and j in incomplete else one
+        for j, one in enumerate(found)
+    ]
     return [
         {"column": table.labels[position], **_record(candidate, table, schema, position)}
         for position, candidate in zip(schema.modelled_positions.tolist(), found, strict=True)
@@ -135,17 +191,21 @@ def _record(found: Candidate, table: Table, schema: Schema, position: int) -> di
 
 def not_judged(evidence: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
     """Name the columns that miss too few cells to be judged, and enough for it to matter."""
-    few = [
+    return tuple(
+        f"{option('mm_columns', AUTO)} could not judge {', '.join(map(repr, few))}: {reason}. "
+        f"Missing cells there are taken for lost. {remedy}"
+        for reason, remedy in REMEDIES.items()
+        if (few := _of_reason(evidence, reason))
+    )
+
+
+def _of_reason(evidence: Sequence[Mapping[str, Any]], reason: str) -> list[Any]:
+    """Return the columns with a reason that miss enough for it to matter."""
+    return [
         found["column"]
         for found in evidence
-        if found["reason"] == TOO_FEW and found["missing_rate"] >= MATTERS
+        if found["reason"] == reason and found["missing_rate"] >= MATTERS
     ]
-    if not few:
-        return ()
-    return (
-        f"{option('mm_columns', AUTO)} could not judge {', '.join(map(repr, few))}: {TOO_FEW}. "
-        "They are taken for lost there. Name those that may be meaningful.",
-    )
 
 
 def found_in_words(evidence: Sequence[Mapping[str, Any]]) -> str:

@@ -1,26 +1,26 @@
 """The two ways of fitting: values and calls learnt from the table, or passes of Algorithm 1."""
 
 import hashlib
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from diffjoint._bundles import Arrays
 from diffjoint._effort import evidence_units, fit_units, in_turn_units, value_units
 from diffjoint._progress import Progress, ScaledProgress
 from diffjoint.detectors import Belief, load_detector
 from diffjoint.diffusion.aggregate import Aggregated
-from diffjoint.draws.learn import Lesson
+from diffjoint.draws.learn import MOST_ROWS, Lesson
 from diffjoint.draws.trees import learn_tree_draws
 from diffjoint.errors import warn_user
 from diffjoint.fitting.model import Model, PassModel, ValueModel
 from diffjoint.fitting.options import Options
 from diffjoint.fitting.prepare import CodedTable, Plan, Task
 from diffjoint.fitting.running import running
+from diffjoint.relations import relations_of
 from diffjoint.settings import DEFAULT_DETECTOR
 from diffjoint.state import Observation
+from diffjoint.storage.bundles import Arrays
 from diffjoint.values.boosted import Expectation, learn_values
 from diffjoint.values.wrapped import Wrapped, learn_wrapped
 
@@ -43,8 +43,11 @@ class Learned:
     history: list[dict[str, Any]]
 
 
-Store = Callable[[Learned], object]
-"""Callback that receives a :class:`Learned`."""
+class Store(Protocol):
+    """Takes what was learnt; ``is_new`` is False for what a resumed run had learnt before."""
+
+    def __call__(self, learned: Learned, *, is_new: bool = True) -> object:
+        """Take it."""
 
 
 def fit_values(task: Task, seed: int, options: Options, store: Store) -> None:
@@ -69,20 +72,19 @@ def learn_value_model(
         belief=belief,
         device=device,
         expectation=_learn_expectation(observation, plan, seed, progress),
+        relations=relations_of(observation.values[:MOST_ROWS], plan.space.schema.modelled),
     )
 
 
-def fit_passes(
-    task: Task, seed: int, options: Options, store: Store, *, is_seeded: bool, resume: Store
-) -> None:
+def fit_passes(task: Task, seed: int, options: Options, store: Store, *, is_seeded: bool) -> None:
     """Run Algorithm 1 pass by pass, from a checkpoint if there is one.
 
     Parameters
     ----------
     seed : int
         The seed of a run that starts here; one that is resumed keeps its own.
-    store, resume : callable
-        Take what each pass has learnt; what a resumed run had learnt before.
+    store : callable
+        Takes what each pass has learnt.
     is_seeded : bool
         Whether the seed was asked for, so that only a run with this seed may be resumed.
     """
@@ -124,7 +126,7 @@ def fit_passes(
             return Learned(model, _in_own_order(inferred, task), passes.history)
 
         if passes.resumed is not None:
-            resume(learned(*passes.resumed))
+            store(learned(*passes.resumed), is_new=False)
         for done in passes.run(observation, belief, options.memory_bytes, progress):
             store(learned(*done))
 
@@ -190,7 +192,8 @@ def learn_tree_draws_of(
         progress.begin(in_turn_units(observation, model.space, model.settings))
         step = ScaledProgress(progress, evidence_units(observation, model.settings))
         model = replace(model, belief=model.belief.ready_to_draw(observation, model.seed, step))
-    lesson = Lesson(observation, model.space, expectation, model.masks)
+    one_by_one = model.belief is None or not model.belief.losses_go_together
+    lesson = Lesson(observation, model.space, expectation, model.masks, one_by_one)
     learnt = learn_tree_draws(lesson, n_draws, model.tree_draws, progress)
     return replace(model, tree_draws=learnt)
 

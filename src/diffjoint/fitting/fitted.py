@@ -3,7 +3,8 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
-from diffjoint._choices import DrawsName
+import numpy as np
+
 from diffjoint._progress import Progress
 from diffjoint.diffusion.aggregate import Aggregated
 from diffjoint.draws.learn import n_sets_at_most
@@ -13,7 +14,8 @@ from diffjoint.fitting.model import Model, ValueModel
 from diffjoint.fitting.options import Options
 from diffjoint.fitting.prepare import CodedTable
 from diffjoint.fitting.running import running
-from diffjoint.state import Observation
+from diffjoint.parameters.choices import DrawsName
+from diffjoint.state import JointState, Observation
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,22 @@ class Fitted:
         model, draws = self.model, not isinstance(self.model, ValueModel)
         with running(options.n_threads, verbose=options.verbose, draws=draws) as progress:
             return model.infer(self.observe(coded), options.memory_bytes, progress)
+
+    def settle(self, coded: CodedTable, inferred: Aggregated) -> JointState:
+        """Return values and calls that obey the rules, and rows that agree with themselves.
+
+        Parameters
+        ----------
+        inferred : Aggregated
+            What was inferred of the table.
+        """
+        observation, state = self.observe(coded), inferred.state
+        nothing = np.zeros(state.values.shape, dtype=bool)
+        agreed = self.model.make_agree(observation, state, nothing)
+        settled = coded.settle(JointState(agreed, state.meaningful))
+        by_rules = coded.missing & (settled.values != agreed)
+        values = self.model.make_agree(observation, settled, by_rules)
+        return JointState(values, settled.meaningful)
 
     def choose_draws(self, by: DrawsName | None) -> DrawsName:
         """Return what to draw by; raise, with what to do, if that is not possible.

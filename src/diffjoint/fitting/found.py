@@ -1,6 +1,6 @@
 """Rules that are found in the table of ``fit``, beside those that the user gives."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -41,21 +41,38 @@ def find_in_fit(
     return find_rules(values, missing & ~lost, space.schema, space.mm, given)
 
 
-def rules_in_force(
+def all_rules(
     given: tuple[Rule, ...],
     table: Table,
     schema: Schema,
     options: Options,
     found: Sequence[FoundRule],
 ) -> tuple[Rule, ...]:
-    """Return the user's rules, which are given, and, if they are to be used, those found."""
+    """Return the user's rules, which are given, and those that were found; gates first.
+
+    Of a column that loses nothing, as the user says, no missing cell is lost, whatever a rule says.
+    """
     places = schema.modelled_positions
     own = {table.labels[places[rule.target]]: rule.as_rule for rule in found}
-    if not options.use_found_rules or not own:
+    if not own:
         return given
-    targets = {rule.target for rule in found}
+    targets, settles = {rule.target for rule in found}, options.use_found_rules
     rules = read_rules({**(options.rules or {}), **own}, table, schema)
-    return tuple(replace(rule, is_found=rule.target in targets) for rule in rules)
+    lossless = {j for j in targets if _given_rate(options, table.labels[places[j]]) == 0}
+    return tuple(
+        replace(
+            rule, is_found=True, settles=settles, only_if=rule.only_if or rule.target in lossless
+        )
+        if rule.target in targets
+        else rule
+        for rule in rules
+    )
+
+
+def _given_rate(options: Options, label: Hashable) -> float | None:
+    """Return the loss rate that the user gives for a column, if any."""
+    given = options.loss_rate
+    return given.get(label) if isinstance(given, Mapping) else given
 
 
 def plain_rules(found: Sequence[FoundRule]) -> list[dict[str, Any]]:

@@ -2,28 +2,29 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from diffjoint._bundles import DENOISER, Arrays
-from diffjoint._choices import DrawsName
 from diffjoint._effort import sampling_units
 from diffjoint._extras import need_torch
 from diffjoint._progress import Progress
-from diffjoint._types import Values
+from diffjoint._types import Mask, Places, Values
 from diffjoint.detectors import Belief, load_detector
 from diffjoint.diffusion.aggregate import Aggregated, Clusters, aggregate, aggregate_without_draws
 from diffjoint.draws.packing import pack_draws, unpack_draws
 from diffjoint.draws.trees import TreeDraws
 from diffjoint.errors import InputError, option
+from diffjoint.parameters.choices import DrawsName
+from diffjoint.relations import Relations, make_agree, pack_relations, unpack_relations
 from diffjoint.settings import DEFAULT_DETECTOR, Settings
 from diffjoint.state import Draws, JointSpace, JointState, Masks, Observation, one_mask
+from diffjoint.storage.bundles import DENOISER, Arrays
 from diffjoint.values.boosted import Expectation, expectation_from
 from diffjoint.values.wrapped import Wrapped
 
-BELIEF, EXPECTATION, TREE_DRAWS = "belief.", "expectation.", "draws."
+BELIEF, EXPECTATION, TREE_DRAWS, RELATIONS = "belief.", "expectation.", "draws.", "relations."
 """What the names of their arrays begin with."""
 FIRST_MASK = 1_000
 """Streams of random numbers below this belong to fit."""
@@ -71,6 +72,16 @@ class Model(ABC):
     @abstractmethod
     def arrays(self) -> Arrays:
         """Return all that was learnt as plain arrays, for :func:`model_from`."""
+
+    def make_agree(self, observation: Observation, state: JointState, fixed: Mask) -> Values:
+        """Return a state's values, those filled in as the rest of their row has it.
+
+        Parameters
+        ----------
+        fixed : bool array of shape (n_rows, n_columns)
+            Filled cells that stay as they are.
+        """
+        return state.values
 
     @property
     def detector(self) -> str:
@@ -175,12 +186,15 @@ class ValueModel(Model):
         How far from what is expected draws are left, see :mod:`diffjoint.diffusion.narrow_draws`.
     tree_draws : TreeDraws or None
         What draws by trees have learnt.
+    relations : Relations
+        What all observed rows hold, and so completed ones.
     """
 
     expectation: Expectation | Wrapped
     denoiser: Arrays | None = None
     shares: Values | None = None
     tree_draws: TreeDraws | None = None
+    relations: Relations = field(default_factory=Relations)
 
     @property
     def can_learn_to_draw(self) -> bool:
@@ -200,6 +214,20 @@ class ValueModel(Model):
             probability = self.belief.probability(observation, folds)
         expected = self.expectation.predict(observation)
         return aggregate_without_draws(*expected, probability, self.settings.threshold)
+
+    def make_agree(self, observation: Observation, state: JointState, fixed: Mask) -> Values:
+        """Return a state's values, those filled in as the rest of their row has it."""
+        filled = ~observation.observed & ~state.meaningful & ~fixed
+        has_value = (observation.observed | fixed) & ~state.meaningful & ~np.isnan(state.values)
+
+        def likely(column: int, rows: Places) -> Values:
+            n_codes = int(self.space.schema.n_levels[column])
+            if isinstance(self.expectation, Wrapped):
+                return np.ones((len(rows), n_codes))
+            return self.expectation.columns[column].likely(observation.values[rows], n_codes)
+
+        columns = self.space.schema.modelled
+        return make_agree(self.relations, columns, state.values, filled, has_value, likely)
 
     def _drawing_units(self, observation: Observation, n_draws: int, by: DrawsName) -> float:
         if by == "diffusion":
@@ -255,6 +283,7 @@ class ValueModel(Model):
             )
         shares = {} if self.shares is None else {"shares": self.shares}
         parts = {**_named(EXPECTATION, self.expectation.arrays()), **_belief_arrays(self.belief)}
+        parts |= _named(RELATIONS, pack_relations(self.relations))
         if self.tree_draws is not None:
             parts |= _named(TREE_DRAWS, pack_draws(self.tree_draws))
         return {**(self.denoiser or {}), **shares, **parts}
@@ -321,6 +350,7 @@ def model_from(
         denoiser=denoiser or None,
         shares=arrays.get("shares"),
         tree_draws=unpack_draws(arrays_of(arrays, TREE_DRAWS), space),
+        relations=unpack_relations(arrays_of(arrays, RELATIONS)),
     )
 
 

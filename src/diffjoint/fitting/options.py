@@ -4,10 +4,10 @@ from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from diffjoint._checks import OF_THE_RUN, PARAMETERS, check_all
-from diffjoint._choices import Band, Checkboxes, MMOutput
 from diffjoint._extras import need_torch
 from diffjoint.errors import InputError, option, warn_user
+from diffjoint.parameters.checks import OF_THE_RUN, PARAMETERS, check_all
+from diffjoint.parameters.choices import Band, Checkboxes, MMOutput
 from diffjoint.settings import (
     Diffusion,
     Settings,

@@ -5,7 +5,7 @@ from datetime import date
 from numbers import Integral
 from typing import Any
 
-from diffjoint._checks import OF_THE_RUN
+from diffjoint.parameters.checks import OF_THE_RUN
 from diffjoint.settings import Diffusion
 
 MAPPINGS = ("bounds", "column_kinds", "loss_rate", "mm_fill", "reason_codes", "rules")

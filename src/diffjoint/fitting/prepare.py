@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 from diffjoint._types import Mask, Values
 from diffjoint.detectors import LossRate
 from diffjoint.errors import InputError, option, warn_user
-from diffjoint.fitting.found import find_in_fit, rules_in_force
+from diffjoint.fitting.found import all_rules, find_in_fit
 from diffjoint.fitting.loss_rates import doubts_on_rates, place_loss_rates
 from diffjoint.fitting.options import Options
 from diffjoint.fitting.running import running
 from diffjoint.fitting.searched import choose_searched, joint_space, settled_columns
+from diffjoint.knowledge.conditions import Rule
 from diffjoint.knowledge.labels import Labels, open_labels
 from diffjoint.knowledge.reason_codes import read_reasons, unused_code_doubts
 from diffjoint.knowledge.resolve import (
@@ -27,7 +28,7 @@ from diffjoint.knowledge.resolve import (
 from diffjoint.knowledge.rules import read_rules
 from diffjoint.settings import Settings, fitted_to
 from diffjoint.skip_rules.find import FoundRule
-from diffjoint.state import JointSpace, Observation, canonical_order, row_keys
+from diffjoint.state import JointSpace, JointState, Observation, canonical_order, row_keys
 from diffjoint.table import (
     NOT_TICKED,
     Schema,
@@ -108,6 +109,12 @@ class CodedTable:
         What the user knows of those.
     given : Given
         What was opened.
+    settling : Knowledge or None
+        The same with rules that were found: nothing is filled in where they fail, and filled gates
+        agree with what is behind them. None: there are none beside those that are known.
+    rules : tuple of Rule
+        Rules that are given and rules that the table of ``fit`` follows: evidence of what is
+        meaningful, whether they are kept to or not.
     """
 
     table: Table
@@ -115,7 +122,16 @@ class CodedTable:
     missing: Mask
     known: Knowledge
     given: Given
+    settling: Knowledge | None = None
+    rules: tuple[Rule, ...] = ()
     _kept: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def settle(self, state: JointState) -> JointState:
+        """Return a state that obeys the rules, also those that were found."""
+        if self.settling is None:
+            return self.known.settle(state)
+        meaningful = state.meaningful | self.settling.meaningful
+        return self.settling.settle(JointState(state.values, meaningful))
 
     @property
     def digest(self) -> str:
@@ -148,7 +164,12 @@ class CodedTable:
             candidates = self.missing & searched & ~self.known.meaningful & ~self.known.lost
             keys = row_keys(self.known.mark_known(self.values), seed)
             self._kept[space.mm, seed] = Observation(
-                self.values, candidates, keys, self.known.meaningful, self.known.labelled
+                self.values,
+                candidates,
+                keys,
+                self.known.meaningful,
+                self.known.labelled,
+                self.rules,
             )
         observation: Observation = self._kept[space.mm, seed]
         return observation
@@ -258,15 +279,17 @@ def prepare_fit(understood: Understood) -> Task:
     settled = settled_columns(options, table, schema, coded, rules, settings)
     values = code_table(table, schema, "error")
     with running(options.n_threads, verbose=options.verbose and options.were_found) as progress:
-        searched = choose_searched(options, table, values, schema, settings, progress)
+        searched = choose_searched(
+            options, table, values, schema, settings, progress, labels, settled
+        )
     space = joint_space(table, schema, searched.labels, settings, settled)
     check_labels(labels, coded, table, schema, space)
     loss_rate = place_loss_rates(options, table, space)
     values = without_lost_checkboxes(values, labels, schema)
     missing = find_missing(table, values, schema, "error")
     found = find_in_fit(values, missing, space, labels, rules, options)
-    rules = rules_in_force(rules, table, schema, options, found)
-    known = resolve_knowledge(values, missing, schema, labels, coded, rules)
+    every = all_rules(rules, table, schema, options, found)
+    known, settling = _know(values, missing, schema, (labels, coded), rules, every, options)
     _warn((*known.doubts, *doubts_on_rates(loss_rate, missing, space)))
     plan = Plan(
         space,
@@ -284,7 +307,7 @@ def prepare_fit(understood: Understood) -> Task:
         kept_unjudged,
         found,
     )
-    return Task(plan, CodedTable(table, values, missing, known, given))
+    return Task(plan, CodedTable(table, values, missing, known, given, settling, every))
 
 
 def prepare(
@@ -308,9 +331,26 @@ def prepare(
     values = without_lost_checkboxes(code_table(table, schema, options.unseen), labels, schema)
     missing = find_missing(table, values, schema, options.unseen)
     given_rules = read_rules(options.rules, table, schema)
-    rules = rules_in_force(given_rules, table, schema, options, found)
-    known = resolve_knowledge(values, missing, schema, labels, coded, rules)
-    return CodedTable(table, values, missing, known, given)
+    every = all_rules(given_rules, table, schema, options, found)
+    known, settling = _know(values, missing, schema, (labels, coded), given_rules, every, options)
+    return CodedTable(table, values, missing, known, given, settling, every)
+
+
+def _know(
+    values: Values,
+    missing: Mask,
+    schema: Schema,
+    labels: tuple[Labels, Labels],
+    given: tuple[Rule, ...],
+    every: tuple[Rule, ...],
+    options: Options,
+) -> tuple[Knowledge, Knowledge | None]:
+    """Return what is known, and the same with found rules where these are to have gates agree."""
+    rules = every if options.use_found_rules else given
+    known = resolve_knowledge(values, missing, schema, *labels, rules)
+    if rules == every:
+        return known, None
+    return known, resolve_knowledge(values, missing, schema, *labels, every)
 
 
 def find_missing(table: Table, values: Values, schema: Schema, unseen: str) -> Mask:

@@ -5,7 +5,6 @@ from collections.abc import Hashable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from diffjoint._bundles import Arrays, Key, read_bundle, write_bundle
 from diffjoint.fitting.found import plain_rules, rules_from
 from diffjoint.fitting.model import BELIEF, Model, check_device, model_from
 from diffjoint.fitting.params import label_from, params_from, plain_params
@@ -13,6 +12,7 @@ from diffjoint.fitting.stored import check_stored, laid_out_otherwise
 from diffjoint.settings import Settings
 from diffjoint.skip_rules.find import FoundRule
 from diffjoint.state import JointSpace
+from diffjoint.storage.bundles import Arrays, Key, read_bundle, write_bundle
 from diffjoint.table import Schema
 
 ROW_MARKS = f"{BELIEF}seen"

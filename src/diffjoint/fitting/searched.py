@@ -1,13 +1,19 @@
 """The searched columns: those named, those found, and those that rules and codes speak of."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from diffjoint._progress import Progress
 from diffjoint._types import Values
 from diffjoint.errors import InputError, option, warn_user
-from diffjoint.fitting.auto_columns import not_judged, search_coded
+from diffjoint.fitting.auto_columns import (
+    BY_CODES,
+    BY_RULES,
+    find_unexplained,
+    not_judged,
+    search_coded,
+)
 from diffjoint.fitting.options import Options
 from diffjoint.knowledge.conditions import Rule
 from diffjoint.knowledge.labels import Labels
@@ -40,13 +46,33 @@ def choose_searched(
     schema: Schema,
     settings: Settings,
     progress: Progress,
+    labels: Labels,
+    settled: Collection[int],
 ) -> Searched:
-    """Return the columns named in ``mm_columns``, or find them."""
+    """Return the columns named in ``mm_columns``, or find them by cells that nothing explains.
+
+    Parameters
+    ----------
+    labels : Labels
+        What is known of missing cells.
+    settled : collection of int
+        Positions of columns that are searched because of rules or codes.
+    """
     if options.were_found:
-        evidence = search_coded(values, table, schema, progress) if settings.joint else []
+        unexplained = find_unexplained(values, schema, labels)
+        evidence = (
+            search_coded(values, unexplained, table, schema, progress) if settings.joint else []
+        )
+        known = {table.labels[position]: position for position in settled}
+        ruled = {table.require(label, "rules") for label in options.rules or {}}
+        for found in evidence:
+            if found["column"] in known and not found["is_named"]:
+                by = BY_RULES if known[found["column"]] in ruled else BY_CODES
+                found |= {"is_named": True, "reason": by}
         for doubt in not_judged(evidence):
             warn_user(doubt)
-        return Searched([found["column"] for found in evidence if found["is_named"]], evidence)
+        named = [found["column"] for found in evidence if found["is_named"]]
+        return Searched([label for label in named if label not in known], evidence)
     return Searched(list(options.mm_columns or []), [])
 
 

@@ -7,15 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from diffjoint._bundles import DENOISER, Arrays
 from diffjoint.detectors import load_detector
 from diffjoint.draws.packing import check_draws
 from diffjoint.errors import ModelFileError
 from diffjoint.fitting.found import rules_from
-from diffjoint.fitting.model import BELIEF, EXPECTATION, TREE_DRAWS, arrays_of
+from diffjoint.fitting.model import BELIEF, EXPECTATION, RELATIONS, TREE_DRAWS, arrays_of
 from diffjoint.fitting.params import label_from, params_from
+from diffjoint.relations import check_relations
 from diffjoint.settings import Settings
 from diffjoint.state import JointSpace
+from diffjoint.storage.bundles import DENOISER, Arrays
 from diffjoint.table import Column, Kind, Schema
 from diffjoint.table.ranks import SCORES
 from diffjoint.trees import stored
@@ -157,7 +158,8 @@ def _check_settings(settings: Settings) -> None:
 def _check_arrays(
     arrays: Arrays, detector: str, schema: Schema, settings: Settings, mm: list[int]
 ) -> None:
-    parts = {prefix: arrays_of(arrays, prefix) for prefix in (BELIEF, EXPECTATION, TREE_DRAWS)}
+    named = (BELIEF, EXPECTATION, TREE_DRAWS, RELATIONS)
+    parts = {prefix: arrays_of(arrays, prefix) for prefix in named}
     parts[DENOISER] = {name: a for name, a in arrays.items() if name.startswith(DENOISER)}
     others = set(arrays) - {"shares" if parts[EXPECTATION] else "clusters"}
     if len(others) != sum(map(len, parts.values())):
@@ -165,6 +167,7 @@ def _check_arrays(
     load_detector(detector).check(parts[BELIEF], schema.n_levels, mm)
     if parts[EXPECTATION]:
         check_expectation(parts[EXPECTATION], schema.n_levels)
+        check_relations(parts[RELATIONS], schema.n_levels)
     else:
         _check_clusters(arrays, len(mm), is_settled=bool(parts[BELIEF]))
         if not parts[DENOISER]:
@@ -194,6 +197,8 @@ def _check_denoiser(arrays: Arrays, schema: Schema, settings: Settings, n_mm: in
     for name, shape in shapes.items():
         if stored(arrays, name, "f", shape).dtype != np.float32:
             raise ValueError(f"its array {name} is not of float32")
+    if settings.standardised and (arrays[f"{DENOISER}scale"] <= 0).any():
+        raise ValueError("its denoiser scales coordinates to nothing")
 
 
 def _weights(n_coordinates: int, settings: Settings) -> Iterator[tuple[str, tuple[int, ...]]]:
@@ -211,3 +216,6 @@ def _weights(n_coordinates: int, settings: Settings) -> Iterator[tuple[str, tupl
     for name, (n_in, n_out) in layers.items():
         yield f"{DENOISER}network.{name}.weight", (n_out, n_in)
         yield f"{DENOISER}network.{name}.bias", (n_out,)
+    if settings.standardised:
+        yield f"{DENOISER}shift", (n_coordinates,)
+        yield f"{DENOISER}scale", (n_coordinates,)

@@ -1,7 +1,7 @@
 """Find values that may stand for a missing cell, such as -99, "N/A", "unknown" or 1900-01-01."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +23,8 @@ Numbers = NDArray[np.float64]
 
 NEGATIVE_CODES = [-1, -2, -3, -4, -5, -6, -7, -8, -9, -77, -88, -97, -98, -99]
 NEGATIVE_CODES += [-777, -888, -997, -998, -999, -7777, -8888, -9998, -9999, -99999, -999999]
+COUNTED_DOWN = [-4, -3, -2, -1]
+"""A column that holds all of these goes below zero by itself, as degrees do."""
 SMALL_CODES = [7, 8, 9]
 """Suspected only in columns with few other values, all of them well below."""
 LARGE_CODES = [77, 88, 97, 98, 99, 777, 888, 997, 998, 999, 7777, 8888, 9997, 9998, 9999]
@@ -98,6 +100,36 @@ def find_disguised(table: Table) -> list[Suspicion]:
     ]
 
 
+def suspected_everywhere(table: Table, suspected: Sequence[Suspicion]) -> tuple[str, ...]:
+    """Return the values that are suspected in each column that holds them.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from diffjoint.table import open_table
+    >>> raw = pd.DataFrame({"age": [31, -9, -9], "frost": [-9, -4, 3], "pay": [900, -8, -8]})
+    >>> suspected_everywhere(open_table(raw), find_disguised(open_table(raw)))
+    ('-8',)
+    """
+    pairs = {(one.column, one.value) for one in suspected}
+    values = dict.fromkeys(one.value for one in suspected)
+    held = {
+        (name, value)
+        for position, name in enumerate(table.names)
+        for value in _held(table.column(position), values)
+    }
+    return tuple(value for value in values if not any(v == value for _, v in held - pairs))
+
+
+def _held(series: nw.Series[Any], values: Iterable[str]) -> set[str]:
+    """Return which values, as text, a column holds."""
+    if series.dtype.is_numeric():
+        there = {*np.unique(numbers(series)).tolist()}
+        return {value for value in values if is_number_text(value) and float(value) in there}
+    texts = {str(cell) for cell in objects(series)} if not is_date(series) else set()
+    return {value for value in values if value in texts}
+
+
 def _find_in_column(series: nw.Series[Any], name: str) -> Iterator[Suspicion]:
     if is_date(series):
         yield from _among_dates(microseconds(series, on_the_wall=True), name)
@@ -111,6 +143,8 @@ def _among_numbers(column: Numbers, name: str) -> Iterator[Suspicion]:
     observed = column[np.isfinite(column)]
     values, counts = np.unique(observed, return_counts=True)
     codes = np.isin(values, [*NEGATIVE_CODES, *LARGE_CODES])
+    if np.isin(COUNTED_DOWN, values).all():
+        codes &= values >= 0
     few = len(values) <= FEW_LEVELS
     if few:
         codes |= np.isin(values, SMALL_CODES)
@@ -178,6 +212,7 @@ def _among_words(cells: list[Any], name: str) -> Iterator[Suspicion]:
     n_words = sum(counts[text] for text in words)
     are_numbers = total > 0 and n_words < (1 - MOSTLY_NUMBERS) * total
     stray = are_numbers and len(words) <= MOST_STRAY_WORDS
+    yield from _codes_among_words(cells, counts, n_words, total, name)
     for text in sorted(not_numbers):
         usual = text.strip().lower() in TEXT_CODES
         infinite = are_numbers and _is_infinite(text)
@@ -187,6 +222,19 @@ def _among_words(cells: list[Any], name: str) -> Iterator[Suspicion]:
             why += ", in a column of numbers" if are_numbers else ""
             count = counts[text]
             yield Suspicion(name, text, count, count / total, cells.index(text), why)
+
+
+def _codes_among_words(
+    cells: list[Any], counts: Counter[str], n_words: int, total: int, name: str
+) -> Iterator[Suspicion]:
+    """Yield negative numbers in a column of words, if they are usual codes."""
+    codes = [text for text in counts if _is_finite_number(text) and float(text) in NEGATIVE_CODES]
+    n_cells = sum(counts[text] for text in codes)
+    if n_cells < 2 or n_words + n_cells < total:
+        return  # other numbers stand there, too
+    for text in sorted(codes, key=float):
+        why = "a negative number, in a column of words"
+        yield Suspicion(name, text, counts[text], counts[text] / total, cells.index(text), why)
 
 
 def _is_infinite(text: str) -> bool:

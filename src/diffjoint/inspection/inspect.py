@@ -11,18 +11,22 @@ from numpy.typing import NDArray
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 
-from diffjoint._checks import check
-from diffjoint._choices import Checkboxes
 from diffjoint._progress import NoProgress, Progress
 from diffjoint.errors import in_python
-from diffjoint.fitting.auto_columns import TOO_FEW, search
-from diffjoint.inspection.disguised import Suspicion, find_disguised
+from diffjoint.fitting.auto_columns import BY_CODES, TOO_FEW, search
+from diffjoint.inspection.disguised import (
+    Suspicion,
+    find_disguised,
+    suspected_everywhere,
+)
 from diffjoint.inspection.spelling import TextDates, Variants, find_text_dates, find_variants
 from diffjoint.knowledge.reason_codes import (
     columns_named_by_codes,
     columns_searched_by_codes,
     read_reasons,
 )
+from diffjoint.parameters.checks import check
+from diffjoint.parameters.choices import Checkboxes
 from diffjoint.settings import INSPECTED_ROWS
 from diffjoint.table import (
     Kind,
@@ -44,8 +48,6 @@ FEWEST_TOGETHER = 5
 """Smallest number of missing cells of a column that belongs to a block."""
 
 SCARCE = "too few observed cells to judge or fill it: kept"
-BY_CODES = "its codes say so"
-"""Why a column is a candidate that has codes for meaningful cells."""
 
 Mask = NDArray[np.bool_]
 
@@ -146,6 +148,8 @@ class Inspection:
     doubts : tuple of str
         Warnings that ``fit`` will give about columns whose missing cells are kept without being
         judged: checkboxes, and columns with too few observed cells.
+    suspected_everywhere : tuple of str
+        Values that may stand for a missing cell in each column that holds them.
     """
 
     n_rows: int
@@ -160,6 +164,7 @@ class Inspection:
     variants: tuple[Variants, ...] = ()
     text_dates: tuple[TextDates, ...] = ()
     doubts: tuple[str, ...] = ()
+    suspected_everywhere: tuple[str, ...] = ()
 
     @property
     def mm_columns(self) -> list[Hashable]:
@@ -237,7 +242,8 @@ def inspect(
     schema = infer_schema(table, column_kinds, checkboxes=checkboxes, named=named)
     most_rows = _rows_to_search(schema) if most_rows is None else most_rows
     not_judged = _why_not_judged(schema, missing)
-    found = [] if not_judged else search(table, schema, progress or NoProgress(), most_rows)
+    progress = progress or NoProgress()
+    found = [] if not_judged else search(table, schema, progress, most_rows, coded)
     judged = {record.pop("column"): record for record in found}
     for position in columns_searched_by_codes(table, reason_codes, coded):
         record = judged.get(table.labels[position])
@@ -257,6 +263,7 @@ def inspect(
         _drop_suspected(find_variants(table, schema), disguised),
         tuple(find_text_dates(table, schema, column_kinds)),
         tuple(map(in_python, unjudged_doubts(table, schema, column_kinds))),
+        suspected_everywhere(table, disguised),
     )
 
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from diffjoint._choices import Checkboxes
 from diffjoint._types import Mask, Values
 from diffjoint.knowledge.labels import Labels
 from diffjoint.knowledge.reason_codes import read_reasons
 from diffjoint.knowledge.resolve import resolve_knowledge
 from diffjoint.knowledge.rules import read_rules
+from diffjoint.parameters.choices import Checkboxes
 from diffjoint.skip_rules.breaks import find_breaks
 from diffjoint.skip_rules.find import FoundRule
 from diffjoint.skip_rules.find import find_rules as find_in_values

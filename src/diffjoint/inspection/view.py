@@ -8,6 +8,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from diffjoint.evidence.candidates import UNTOLD
 from diffjoint.fitting.auto_columns import AUTO
 from diffjoint.inspection.inspect import ColumnFound, Inspection
 from diffjoint.io.files import STANDARD_STREAM, TableFile
@@ -216,8 +217,14 @@ def _candidates(found: Inspection, listed: Sequence[ColumnFound]) -> str:
     """Name the candidates, or say what is known of the columns if there are none."""
     names = ", ".join(_quoted(str(label)) for label in found.mm_columns)
     unjudged = [column.name for column in listed if column.label in found.unjudged]
-    if names or not unjudged:
+    untold = [column.name for column in listed if column.reason == UNTOLD]
+    if names or not (unjudged or untold):
         return names or "none: losses explain every missing cell"
+    if untold:
+        return (
+            "none: losses explain the missing cells of most columns. Of "
+            f"{', '.join(map(_quoted, untold))} the table cannot tell: each {UNTOLD}"
+        )
     if not any(column.auc is not None for column in listed):
         return "none, as there are too few missing or observed cells to tell of any column"
     return (
@@ -310,18 +317,22 @@ def _code(column: str, value: str, reason: str) -> str:
 def _suspected_codes(found: Inspection, file: TableFile, na_values: Sequence[str]) -> list[str]:
     """Return options that read suspected values as missing, in their own columns alone.
 
+    Of very many, a value that is suspected wherever it stands is named once, without a column.
     Those that --code cannot name, such as blanks, are read as missing wherever they stand.
     """
     kinds = {column.name: column.kind for column in found.columns}
-    codes, tokens = [], []
+    codes, tokens = list[str](), list[str]()
     cells = None if file.text is None else file.text.cells
-    for one in found.disguised[:MOST_SHOWN]:
+    for one in found.disguised:
         column = None if cells is None else cells[one.column]
         value = one.value if column is None else str(column.iloc[one.first_row])
         if value == value.strip():
             is_carried = kinds[one.column] == Kind.PASS_THROUGH
-            reason = None if is_carried else reason_in_words(value)
-            codes += ["--code", _code(one.column, value, reason or "missing")]
+            reason = reason_in_words(value) or "missing"
+            everywhere = len(found.disguised) > MOST_SHOWN and value in found.suspected_everywhere
+            code = _code(one.column, value, "missing" if is_carried else reason)
+            code = f"{value}={reason}" if everywhere and ":" not in value else code
+            codes += [] if code in codes else ["--code", code]
         elif cells is not None and "," not in value:
             tokens.append(value)
     named = ["--na-values", ",".join([*na_values, *dict.fromkeys(tokens)])] if tokens else []

@@ -13,7 +13,6 @@ from typing import Any, BinaryIO
 import pandas as pd
 import pyarrow as pa
 
-from diffjoint._atomic import spooled, write_whole, writing_whole
 from diffjoint.errors import FileError, InputError
 from diffjoint.io.compression import COMPRESSED, compressing, opened, split_endings
 from diffjoint.io.decimals import as_decimals, as_numbers
@@ -33,6 +32,7 @@ from diffjoint.io.statistical import (
 from diffjoint.io.text import TextBlock, TextTable, names_in, read_text
 from diffjoint.io.text_source import RowParser
 from diffjoint.settings import NA_VALUES
+from diffjoint.storage.atomic import spooled, write_whole, writing_whole
 from diffjoint.table import Schema, Table, open_table
 
 STANDARD_STREAM = "-"

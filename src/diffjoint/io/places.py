@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from diffjoint._atomic import check_writable, in_transaction
 from diffjoint._extras import need
 from diffjoint.errors import DiffJointError, FileError, InputError
 from diffjoint.io.compression import split_endings
 from diffjoint.io.formats import DATABASES, SQL, Database, Session
+from diffjoint.storage.atomic import check_writable, in_transaction
 
 _ADDRESS = re.compile(r"[a-z][a-z0-9+_]*://", re.IGNORECASE)
 _SECRET = re.compile(r"(://[^/@:]*:)[^/@]*(@)")

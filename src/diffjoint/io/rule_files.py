@@ -7,9 +7,9 @@ import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 
-from diffjoint._atomic import write_whole
 from diffjoint.errors import FileError, InputError
 from diffjoint.io.devices import refuse_device
+from diffjoint.storage.atomic import write_whole
 
 NAMES, UNIVERSE = ("column", "name", "variable"), "universe"
 """Headings of a codebook."""

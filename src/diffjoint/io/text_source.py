@@ -153,7 +153,7 @@ def open_source(
     how = (
         encoding,
         delimiter,
-        _newline(head),
+        _newline(head, encoding),
         distinct_names(header),
         header,
         _stamp(content),
@@ -221,10 +221,12 @@ def unreadable(name: str, error: OSError) -> FileError:
     return FileError(f"Cannot read {name}: {error.strerror or error}. Check the path and the file.")
 
 
-def _newline(head: bytes) -> str:
-    if b"\r\n" in head:
+def _newline(head: bytes, encoding: str) -> str:
+    """Return what ends the lines of a file, which was found to be text of this encoding."""
+    text = codecs.getincrementaldecoder(encoding)("ignore").decode(head)
+    if "\r\n" in text:
         return "\r\n"
-    return "\r" if b"\r" in head and b"\n" not in head else "\n"
+    return "\r" if "\r" in text and "\n" not in text else "\n"
 
 
 def _opened(content: Path | bytes) -> BinaryIO:

@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from diffjoint._placing import whole_folder
 from diffjoint.errors import FileError, InputError
 from diffjoint.io.files import check_ending, read_file, write_file
 from diffjoint.settings import NA_VALUES
 from diffjoint.simulate import World
+from diffjoint.storage.placing import whole_folder
 
 FACTS = "world.json"
 OBSERVED, MEANINGFUL, LOST, UNKNOWN = "observed", "meaningful", "lost", "unknown"

@@ -8,15 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from diffjoint._types import Mask, Values
 from diffjoint.errors import InputError, option
+from diffjoint.state.rules import FALSE, TRUE, UNDECIDED, Answers
 from diffjoint.table import Column, Schema, Table, how_to_model, why_passed_through
 
-Answers = NDArray[np.int8]
-"""One answer per row. ``and`` is the minimum of two answers, ``or`` their maximum."""
-FALSE, UNDECIDED, TRUE = 0, 1, 2
 UNSEEN_LEVEL = -1.0
 """Code of a level that fit did not see: it equals no level that a rule can name."""
 
@@ -42,6 +39,9 @@ class Rule:
         meaningful for another reason.
     is_found : bool
         Whether it was found in a table, rather than given.
+    settles : bool
+        Whether cells are lost where it holds. If not, that is said only of cells behind gates that
+        were filled in, which are to agree with each other.
     trials : tuple of (int, float)
         For gates that are numbers: the position, and a value on either side of where the rule's
         answer may change.
@@ -53,6 +53,7 @@ class Rule:
     condition: Condition
     only_if: bool = False
     is_found: bool = False
+    settles: bool = True
     trials: tuple[tuple[int, float], ...] = ()
 
     def answers(self, values: Values, meaningful: Mask) -> Answers:

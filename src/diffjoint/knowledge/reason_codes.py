@@ -11,12 +11,12 @@ import narwhals as nw
 import numpy as np
 import pandas as pd
 
-from diffjoint._checks import check
-from diffjoint._choices import REASONS
 from diffjoint._numbers import is_number_text
 from diffjoint._types import Mask
 from diffjoint.errors import InputError, option
 from diffjoint.knowledge.labels import Labels
+from diffjoint.parameters.checks import check
+from diffjoint.parameters.choices import REASONS
 from diffjoint.table.frame import (
     Table,
     is_date,
@@ -172,7 +172,7 @@ def _check_codes(codes: Mapping[Any, Any], where: str) -> None:
         if not is_code or (isinstance(code, Real) and math.isnan(code)):
             raise InputError(
                 f"{where} must have text or numbers for codes; got {code!r}. Cells that are "
-                "simply empty need no code.",
+                "simply missing need no code.",
                 parameter="reason_codes",
             )
 

@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from diffjoint._types import Mask, Values
 from diffjoint.errors import InputError, option
-from diffjoint.knowledge.conditions import FALSE, TRUE, UNDECIDED, UNSEEN_LEVEL, Answers, Rule
+from diffjoint.knowledge.conditions import UNSEEN_LEVEL, Rule
 from diffjoint.knowledge.labels import Labels
 from diffjoint.state import JointSpace, JointState
+from diffjoint.state.rules import FALSE, TRUE, UNDECIDED, Answers
 from diffjoint.table import NOT_TICKED, Schema, Table, how_to_model, why_passed_through
 
 Rows = NDArray[np.intp]
@@ -231,6 +232,8 @@ def resolve_knowledge(
     unseen = np.isnan(values) & ~missing
     asked = np.where(unseen, UNSEEN_LEVEL, values) if unseen.any() else values
     against = [(rule, _apply_rule(rule, asked, missing, labelled, said)) for rule in rules]
+    for rule in reversed(rules):
+        _open_gates(rule, rules, asked, said)
     return Knowledge(
         said.meaningful,
         said.lost,
@@ -271,14 +274,31 @@ def _apply_rule(rule: Rule, asked: Values, missing: Mask, labelled: Labels, said
     is_open = missing[:, j] & ~labelled.meaningful[:, j] & ~labelled.lost[:, j]
     is_undecided = answers == UNDECIDED
     said.demanded[is_undecided & is_regular, j] = TRUE
-    said.meaningful[:, j] |= is_open & (answers == FALSE)
     said.undecided[:, j] = is_open & is_undecided
     contradicts: Mask = is_regular & (answers == FALSE)
+    said.meaningful[:, j] |= is_open & (answers == FALSE)
     if not rule.only_if:
         said.demanded[is_undecided & labelled.meaningful[:, j], j] = FALSE
-        said.lost[:, j] |= is_open & (answers == TRUE)
+        if rule.settles:
+            said.lost[:, j] |= is_open & (answers == TRUE)
         contradicts |= labelled.meaningful[:, j] & (answers == TRUE)
     return contradicts
+
+
+def _open_gates(rule: Rule, rules: Sequence[Rule], asked: Values, said: _Said) -> None:
+    """Add to ``said`` which undecided gates must have a value, since what they open is there.
+
+    What opens such a gate must then hold as well, and so on: rules are to be gone through with the
+    gates last.
+    """
+    for gate in sorted(rule.gates & {one.target for one in rules}):
+        rows = np.flatnonzero((said.demanded[:, rule.target] == TRUE) & said.undecided[:, gate])
+        if len(rows):
+            closed = said.meaningful[rows]
+            closed[:, gate] = True
+            must = rows[rule.answers(asked[rows], closed) == FALSE]
+            said.lost[must, gate], said.undecided[must, gate] = True, False
+            said.demanded[must, gate] = TRUE
 
 
 def without_lost_checkboxes(values: Values, labels: Labels, schema: Schema) -> Values:

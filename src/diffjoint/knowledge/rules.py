@@ -6,6 +6,7 @@ values. A rule that begins with "only if" says nothing about the cells where it 
 
 import ast
 import difflib
+import math
 import operator
 import re
 from collections.abc import Callable, Hashable, Sequence
@@ -14,12 +15,9 @@ from typing import Any, cast
 
 import numpy as np
 
-from diffjoint._checks import check
 from diffjoint._types import Mask, Values
 from diffjoint.errors import InputError, option
 from diffjoint.knowledge.conditions import (
-    TRUE,
-    Answers,
     Condition,
     Rule,
     answers_of,
@@ -30,6 +28,8 @@ from diffjoint.knowledge.conditions import (
     numbers_of,
     words_of,
 )
+from diffjoint.parameters.checks import check
+from diffjoint.state.rules import TRUE, Answers
 from diffjoint.table import Column, Kind, Schema, Table, iso_microseconds
 
 LONGEST, DEEPEST, MOST_DIGITS = 20_000, 50, 300
@@ -331,6 +331,8 @@ class _RuleParser:
             if not isinstance(node, ast.Constant) or isinstance(node.value, str | bool):
                 raise self.wrong(f"{self.shown(node)} is no number. {_CAN_SAY}")
         if isinstance(node, ast.Constant) and isinstance(node.value, str | bool | int | float):
+            if node.value == math.inf:
+                raise self.wrong("it has a number that is too large for any column")
             return sign * node.value if sign == -1 else node.value
         raise self.wrong(f"it says {self.shown(node)}. {_CAN_SAY}")
 

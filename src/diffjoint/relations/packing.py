@@ -9,7 +9,7 @@ from diffjoint.relations.lookups import Band, Lookup
 from diffjoint.trees import Arrays, join_arrays, split_arrays, stored, stored_lengths
 
 PREFIX = "relation_"
-JOINED = ("columns", "weights", "looked_up", "low", "high")
+JOINED = ("columns", "weights", "looked_up", "low", "high", "level_numbers")
 
 
 def pack_relations(relations: Relations) -> Arrays:
@@ -22,6 +22,8 @@ def pack_relations(relations: Relations) -> Arrays:
         "lookups": _pairs([(one.source, one.target) for one in lookups]),
         "bands": _pairs([(one.number, one.levels) for one in bands]),
         "orders": relations.orders,
+        "units": relations.units,
+        **join_arrays("level_numbers", relations.level_numbers),
     }
     columns = [np.array(equation.columns, dtype=np.int64) for equation in equations]
     arrays |= join_arrays("columns", columns)
@@ -67,7 +69,9 @@ def unpack_relations(arrays: Arrays) -> Relations:
             own["bands"].tolist(), parts["low"], parts["high"], strict=True
         )
     )
-    return Relations(equations, lookups, bands, own["orders"])
+    return Relations(
+        equations, lookups, bands, own["orders"], own["units"], tuple(parts["level_numbers"])
+    )
 
 
 def check_relations(arrays: Arrays, n_levels: NDArray[np.int64]) -> None:
@@ -77,7 +81,13 @@ def check_relations(arrays: Arrays, n_levels: NDArray[np.int64]) -> None:
     columns = stored(own, "columns", "i", (None,), low=0, high=n - 1)
     lengths = stored_lengths(own, "columns", n_equations)
     stored(own, "weights", "f", (None,))
-    if (stored_lengths(own, "weights", n_equations) != lengths - 1).any() or n_levels[
+    stored(own, "level_numbers", "f", (None,))
+    n_numbers = stored_lengths(own, "level_numbers")
+    n_numbers = n_numbers if len(n_numbers) else np.zeros(n, dtype=np.int64)
+    if len(n_numbers) != n or ((n_numbers > 0) & (n_numbers != n_levels)).any():
+        raise ValueError("its levels stand for other numbers")
+    are_words = (n_levels > 0) & (n_numbers == 0)
+    if (stored_lengths(own, "weights", n_equations) != lengths - 1).any() or are_words[
         columns
     ].any():
         raise ValueError("its equations are not between numbers, one weight for each")
@@ -100,5 +110,7 @@ def check_relations(arrays: Arrays, n_levels: NDArray[np.int64]) -> None:
         if np.isnan(low).all():
             raise ValueError("its ranges are none")
     orders = stored(own, "orders", "i", (None, 2), low=0, high=n - 1)
+    if len(stored(own, "units", "f", (None,), low=0.0, high=1.0)) not in (0, n):
+        raise ValueError("its units are those of other columns")
     if n_levels[orders].any() or n_levels[bands[:, 0]].any():
         raise ValueError("its orders and ranges are not of numbers")

@@ -44,7 +44,7 @@ def collect_findings(
         How often to draw the filled-in cells; None: as usual, if that is little work.
     """
     known, model = coded.known, fitted.model
-    state = known.settle(inferred.state)
+    state = fitted.settle(coded, inferred)
     candidates = coded.observe(model.space, model.seed).candidates
     band = check_band(options.review_band)
     return Findings(

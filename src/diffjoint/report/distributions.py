@@ -15,8 +15,8 @@ MOST_LEVELS = 8
 """Largest number of levels to show of a column; the others are shown together."""
 MOST_BINS = 24
 """Largest number of bins of a distribution."""
-OUTER = 0.005
-"""Share of the observed numbers to leave out at each end of a distribution."""
+NEARLY_ALL = 0.005, 0.995
+"""Quantiles of the observed numbers between which a distribution is shown."""
 FINE, POINTS = 240, 60
 """Number of bins to smooth for a density, and number of its points."""
 FEWEST_DENSE = 13
@@ -63,7 +63,7 @@ class Statistics:
     Attributes
     ----------
     n_cells : int
-    mean, spread : str
+    mean, deviation : str
         Mean and standard deviation of numbers and dates (in days); empty for levels.
     lowest, lower, median, upper, highest : str
         Quartiles of numbers and dates; empty for levels.
@@ -77,7 +77,7 @@ class Statistics:
 
     n_cells: int
     mean: str = ""
-    spread: str = ""
+    deviation: str = ""
     lowest: str = ""
     lower: str = ""
     median: str = ""
@@ -95,7 +95,7 @@ def find_statistics(column: Column, cells: Values) -> Statistics | None:
     --------
     >>> column = Column("age", Kind.INTEGER)
     >>> found = find_statistics(column, np.array([20.0, 30.0, 30.0, 60.0]))
-    >>> found.mean, found.spread, found.median, found.highest
+    >>> found.mean, found.deviation, found.median, found.highest
     ('35', '17.32', '30', '60')
     >>> town = Column("town", Kind.CATEGORICAL, levels=("Bonn", "Ulm"))
     >>> find_statistics(town, np.array([1.0, 1.0, 0.0, 1.0])).level
@@ -109,14 +109,14 @@ def find_statistics(column: Column, cells: Values) -> Statistics | None:
         level = shorten(coded_text(column, codes[most]))
         share = float(counts[most] / len(cells))
         return Statistics(len(cells), n_levels=len(codes), level=level, level_share=share)
-    spread = cells.std(ddof=1) / column.unit if len(cells) > 1 else np.nan
+    deviation = cells.std(ddof=1) / column.unit if len(cells) > 1 else np.nan
     days = " days" if column.kind is Kind.DATETIME else ""
     quartiles = np.quantile(cells, [0, 0.25, 0.5, 0.75, 1])
     lowest, lower, median, upper, highest = (_number(column, value) for value in quartiles)
     return Statistics(
         len(cells),
         _number(column, cells.mean()),
-        "" if np.isnan(spread) else f"{spread:.4g}{days}",
+        "" if np.isnan(deviation) else f"{deviation:.4g}{days}",
         lowest,
         lower,
         median,
@@ -147,8 +147,10 @@ def find_distribution(
     if not len(seen):
         return None
     if column.is_categorical:
-        return _of_levels([cells.astype(np.int64) for cells in (seen, filled, *drawn)], column)
-    edges = _edges(seen, column)
+        codes = (cells.astype(np.int64) for cells in (seen, filled, *drawn))
+        return of_levels([np.bincount(own, minlength=column.n_codes) for own in codes], column)
+    low, high = np.quantile(seen, NEARLY_ALL).tolist()
+    edges = bin_edges(low, high, column)
     clipped = (np.clip(cells, edges[0], edges[-1]) for cells in (seen, filled, *drawn))
     counts = [tuple(np.histogram(cells, edges)[0].tolist()) for cells in clipped]
     labels = tuple(coded_text(column, edge) for edge in edges)
@@ -185,9 +187,14 @@ def _densities(groups: Sequence[Values], edges: Values) -> tuple[tuple[float, ..
     return tuple(found)
 
 
-def _of_levels(groups: Sequence[NDArray[np.int64]], column: Column) -> Distribution:
-    """Count the most frequent levels, and the others together."""
-    counts = [np.bincount(cells, minlength=column.n_codes) for cells in groups]
+def of_levels(counts: Sequence[NDArray[np.int64]], column: Column) -> Distribution:
+    """Show the most frequent levels, and the others together.
+
+    Parameters
+    ----------
+    counts : sequence of int array of shape (n_codes,)
+        How many cells of each group hold each code: observed, imputed, then those of each draw.
+    """
     order = np.argsort(-(counts[0] + counts[1]), kind="stable")
     top, others = order[:MOST_LEVELS], order[MOST_LEVELS:]
     labels = [shorten(coded_text(column, code)) for code in top]
@@ -201,9 +208,8 @@ def _of_levels(groups: Sequence[NDArray[np.int64]], column: Column) -> Distribut
     )
 
 
-def _edges(seen: Values, column: Column) -> Values:
-    """Return the edges of bins over nearly all observed numbers; of whole width for integers."""
-    low, high = np.quantile(seen, [OUTER, 1 - OUTER])
+def bin_edges(low: float, high: float, column: Column) -> Values:
+    """Return the edges of bins between two numbers; of whole width for integers."""
     if column.kind is Kind.INTEGER:
         low, high = np.floor(low), np.ceil(high) + 1
         width = max(1.0, np.ceil((high - low) / MOST_BINS))

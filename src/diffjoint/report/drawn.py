@@ -112,7 +112,7 @@ def _learn(fitted: Fitted, n_draws: int, progress: Progress) -> tuple[TreeDraws,
     assert inferred is not None
     n_rows = max(FEWEST_LEARNT, min(MOST_LEARNT, MOST_CELLS // _n_coordinates(fitted)))
     rows = coded.order[:n_rows]
-    called = coded.known.settle(inferred.state).meaningful
+    called = coded.settle(inferred.state).meaningful
     observation = coded.observe(model.space, model.seed).take(rows)
     observation = replace(observation, known_meaningful=called[rows])
     assert isinstance(model.expectation, Expectation)

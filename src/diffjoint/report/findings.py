@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from diffjoint._choices import Band
 from diffjoint._types import Mask, Values
+from diffjoint.parameters.choices import Band
 from diffjoint.report.drawn import Drawn
 from diffjoint.results.explain import CellExplainer
 from diffjoint.skip_rules.find import FoundRule

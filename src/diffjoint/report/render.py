@@ -12,7 +12,6 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from diffjoint._atomic import write_whole
 from diffjoint.report.charts import (
     calibration_chart,
     density_chart,
@@ -27,6 +26,7 @@ from diffjoint.report.missing_charts import correlation_chart, missing_in_words,
 from diffjoint.report.summarize import ColumnSummary, Summary
 from diffjoint.report.words import shorten
 from diffjoint.skip_rules.picture import as_svg
+from diffjoint.storage.atomic import write_whole
 
 MOST_CARDS = 60
 """Largest number of columns with charts; the list of columns has all."""

@@ -39,15 +39,15 @@ class ValueCounts:
 
     Attributes
     ----------
-    level : int
-        Each cell is as wide as so many doublings make the finest one.
+    doublings : int
+        How often the width of the finest cell is doubled.
     cells : int array
         Cells of the grid that hold values, in ascending order; the codes of levels.
     observed, imputed : int arrays of the same shape
         How many values lie in each.
     """
 
-    level: int
+    doublings: int
     cells: Counts
     observed: Counts
     imputed: Counts
@@ -62,16 +62,16 @@ class ValueCounts:
 
     def merged(self, other: "ValueCounts") -> "ValueCounts":
         """Return how often the values of both parts occur."""
-        level = max(self.level, other.level)
-        cells = np.concatenate([one.cells >> (level - one.level) for one in (self, other)])
+        doublings = max(self.doublings, other.doublings)
+        cells = np.concatenate([one.cells >> (doublings - one.doublings) for one in (self, other)])
         observed = np.concatenate([self.observed, other.observed])
         imputed = np.concatenate([self.imputed, other.imputed])
-        return _joined(level, (cells, observed), (cells, imputed))
+        return _joined(doublings, (cells, observed), (cells, imputed))
 
     def distribution(self, column: Column) -> Distribution | None:
         """Return the distribution that a report shows."""
-        width = _width(column) * 2.0**self.level
-        is_exact = self.level == 0 and (column.is_categorical or column.kind is Kind.INTEGER)
+        width = _width(column) * 2.0**self.doublings
+        is_exact = self.doublings == 0 and (column.is_categorical or column.kind is Kind.INTEGER)
         points = self.cells.astype(np.float64) + (0.0 if is_exact else 0.5)
         return distribution_of(points * width, self.observed, self.imputed, column)
 
@@ -160,7 +160,7 @@ class TableSketch:
             "calls": np.array(calls, dtype=np.int64),
             "is_searched": np.array([column.calls is not None for column in self.columns]),
             "is_modelled": np.array([column.values is not None for column in self.columns]),
-            "levels": np.array([one.level for one in values], dtype=np.int64),
+            "levels": np.array([one.doublings for one in values], dtype=np.int64),
             "sizes": np.array([len(one.cells) for one in values], dtype=np.int64),
         }
 
@@ -251,15 +251,15 @@ def _on_grid(values: Values, column: Column) -> Counts:
 
 
 def _joined(
-    level: int, observed: tuple[Counts, Counts], imputed: tuple[Counts, Counts]
+    doublings: int, observed: tuple[Counts, Counts], imputed: tuple[Counts, Counts]
 ) -> ValueCounts:
     """Join counts by their cells; make cells wider until there are few enough."""
-    cells, doublings = np.unique(np.concatenate([observed[0], imputed[0]])), 0
+    cells, more = np.unique(np.concatenate([observed[0], imputed[0]])), 0
     while len(cells) > MOST_CELLS:
-        cells, doublings = np.unique(cells >> 1), doublings + 1
+        cells, more = np.unique(cells >> 1), more + 1
     counts = []
     for places, own in (observed, imputed):
         total = np.zeros(len(cells), dtype=np.int64)
-        np.add.at(total, np.searchsorted(cells, places >> doublings), own)
+        np.add.at(total, np.searchsorted(cells, places >> more), own)
         counts.append(total)
-    return ValueCounts(level + doublings, cells, *counts)
+    return ValueCounts(doublings + more, cells, *counts)

@@ -143,5 +143,5 @@ def _correlations(is_missing: Mask, columns: NDArray[np.intp]) -> tuple[Values, 
     n_both: Values = (cells.T @ cells).astype(np.float64)
     rates = np.diag(n_both) / max(1, n_rows)
     expected: Values = n_rows * np.outer(rates, rates)
-    spread = np.sqrt(rates * (1 - rates))
-    return n_both, expected, (n_both - expected) / (n_rows * np.outer(spread, spread))
+    deviations = np.sqrt(rates * (1 - rates))
+    return n_both, expected, (n_both - expected) / (n_rows * np.outer(deviations, deviations))

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from diffjoint._choices import MMOutput
 from diffjoint._types import Mask, Values
 from diffjoint.errors import InputError, option
+from diffjoint.parameters.choices import MMOutput
 from diffjoint.state import JointSpace
 from diffjoint.table import (
     TICKED,

@@ -6,8 +6,8 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from diffjoint._checks import check
 from diffjoint.errors import InputError, option
+from diffjoint.parameters.checks import check
 from diffjoint.state import JointSpace
 from diffjoint.table import Column, Kind, Table, number_for
 

@@ -12,12 +12,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from diffjoint._checks import check
-from diffjoint._choices import Band
 from diffjoint._types import Mask, Values
 from diffjoint.detectors import Belief
 from diffjoint.errors import InputError, option
+from diffjoint.parameters.checks import check
+from diffjoint.parameters.choices import Band
 from diffjoint.state import JointSpace, Observation
+from diffjoint.state.rules import FALSE, TRUE, UNDECIDED
 from diffjoint.table import UNTICKED, Schema, Table, cells_of, open_table
 
 REVIEW_BAND: Band = (0.2, 0.8)
@@ -33,6 +34,9 @@ NO_REASON = (
 )
 """Stands for a reason where the detector cannot explain its calls."""
 LARGEST_ODDS = 1_000
+FAILS, HOLDS, OPEN = "fails", "holds", "open"
+"""What a rule that is evidence says of a row."""
+SAID = {FALSE: FAILS, TRUE: HOLDS, UNDECIDED: OPEN}
 
 
 @dataclass(frozen=True)
@@ -100,6 +104,9 @@ class Explanation:
     is_settled : bool
         Whether a rule that was found in the table decides, all its gates being there. The rates
         are then what would be said without it.
+    rule_says : str or None
+        "fails", "holds" or "open" (a cell that it asks is missing, too) where a rule that the table
+        follows is the evidence, and not kept to in any case; ``rule`` is that rule, then.
     """
 
     row: int
@@ -114,6 +121,7 @@ class Explanation:
     rule: str | None = None
     by_values: float | None = None
     is_settled: bool = False
+    rule_says: str | None = None
 
     @property
     def call(self) -> str:
@@ -146,15 +154,28 @@ class Explanation:
             f"missing in {percent(self.missing_rate)} of rows like this one; losses alone would "
             f"explain {percent(self.loss_rate)}."
         )
+        if self.rule_says in (FAILS, HOLDS):
+            return f"{rates} {self._by_rule()}"
         sides = {
             "Towards meaningful": self.towards_meaningful,
             "Towards lost": self.towards_lost,
         }
         named = " ".join(f"{side}: {pushes}." for side, pushes in sides.items() if pushes)
         rule = f" The rule {self.rule!r} decides, with its missing gate filled in."
-        decided = rule if self.rule else ""
+        decided = rule if self.rule and self.rule_says is None else ""
         named = named or "Nothing in the row speaks for either."
+        if self.rule_says == OPEN:
+            return f"{rates} {self._by_rule()} {named}"
         return f"{rates}{self._both_views()} {named}{decided}"
+
+    def _by_rule(self) -> str:
+        """Say what the rule that the table follows says of this row."""
+        follows = f"The rule {self.rule!r}, which the table follows,"
+        if self.rule_says == FAILS:
+            return f"{follows} fails in this row: there is nothing to record."
+        if self.rule_says == HOLDS:
+            return f"{follows} holds in this row: there was something to record."
+        return f"{follows} cannot be told in this row, since a cell that it asks is missing, too."
 
     def _both_views(self) -> str:
         """Say what values and other missing cells suggest, if cells get lost together."""
@@ -200,6 +221,8 @@ class CellExplainer:
         For columns with a rule: the cells that a filled gate decides, and the rule's text.
     found_rules : mapping
         For columns with a rule that was found: the cells that it decides by itself, and its text.
+    rules : mapping
+        The text of each column's rule that is evidence.
     """
 
     table: Table
@@ -209,6 +232,7 @@ class CellExplainer:
     called: Mask
     gate_rules: Mapping[int, tuple[Mask, str]]
     found_rules: Mapping[int, tuple[Mask, str]] = field(default_factory=dict)
+    rules: Mapping[int, str] = field(default_factory=dict)
 
     @property
     def explained(self) -> Mask:
@@ -246,6 +270,9 @@ class CellExplainer:
             )
             is_settled, meaningful = bool(by_itself[row]), bool(self.called[row, column])
             decided = rule if by_gate[row] else None
+            says = None if reasons.by_rule is None else SAID.get(int(reasons.by_rule[n]))
+            if says is not None and decided is None:
+                decided = self.rules[column]
             yield Explanation(
                 row,
                 labels[column],
@@ -259,6 +286,7 @@ class CellExplainer:
                 found_rule if is_settled else decided,
                 None if reasons.by_values is None else float(reasons.by_values[n]),
                 is_settled,
+                None if is_settled or by_gate[row] else says,
             )
 
     def _cells(self, position: int, rows: NDArray[np.intp]) -> list[Any]:

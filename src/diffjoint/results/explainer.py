@@ -5,9 +5,9 @@ from diffjoint.detectors import Belief
 from diffjoint.errors import InputError, option
 from diffjoint.fitting.model import Model
 from diffjoint.fitting.prepare import CodedTable
-from diffjoint.knowledge.conditions import FALSE, TRUE
 from diffjoint.results.explain import CellExplainer
 from diffjoint.settings import DEFAULT_DETECTOR
+from diffjoint.state.rules import FALSE, TRUE
 
 
 def make_explainer(coded: CodedTable, model: Model, belief: Belief, called: Mask) -> CellExplainer:
@@ -22,7 +22,8 @@ def make_explainer(coded: CodedTable, model: Model, belief: Belief, called: Mask
     waiting = {rule.target: (known.undecided[:, rule.target], rule.text) for rule in known.rules}
     observation = coded.observe(model.space, model.seed)
     schema, settled = model.space.schema, _settled_by_found(coded)
-    return CellExplainer(coded.table, observation, schema, belief, called, waiting, settled)
+    rules = {rule.target: rule.text for rule in coded.rules}
+    return CellExplainer(coded.table, observation, schema, belief, called, waiting, settled, rules)
 
 
 def _settled_by_found(coded: CodedTable) -> dict[int, tuple[Mask, str]]:

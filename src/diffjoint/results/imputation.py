@@ -70,7 +70,7 @@ def make_imputation(
     """Build an ``Imputation`` in the container of the input."""
     space, seed = fitted.model.space, fitted.model.seed
     table, missing, schema = coded.table, coded.missing, space.schema
-    state = coded.known.settle(inferred.state)
+    state = fitted.settle(coded, inferred)
     candidates = coded.observe(space, seed).candidates
     review = in_band(check_band(options.review_band), inferred.meaningful_score, candidates)
     is_empty = np.column_stack([table.missing(i) for i in range(table.n_columns)])

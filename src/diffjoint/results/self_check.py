@@ -225,7 +225,7 @@ def check_table(
     if not isinstance(belief, EvidenceBelief):
         notes += (NO_CALLS if belief is None else NOT_EVIDENCE,)
         return SelfCheck(values, _frame([]), _frame([]), _frame([]), notes)
-    judged = belief.evidence.judge(observation.values, folds)
+    judged = belief.evidence.judge(observation.values, folds, observation.answers)
     columns, is_missing = model.space.schema.modelled, ~observation.observed
     threshold = model.settings.threshold
     wrong = find_wrong_calls(observation, model.space, belief, folds, threshold, rng)

@@ -54,7 +54,7 @@ class Posterior:
     ----------
     meaningful : DataFrame
         P(meaningful) of every cell; 0 for observed cells.
-    level : dict of DataFrame
+    levels : dict of DataFrame
         For D1, D2 and D3: probability of each regular value, one column per value.
     mean : DataFrame
         For C1 and C2: expected value, given that the cell is not meaningful.
@@ -62,7 +62,7 @@ class Posterior:
     """
 
     meaningful: pd.DataFrame
-    level: dict[str, pd.DataFrame]
+    levels: dict[str, pd.DataFrame]
     mean: pd.DataFrame
     observed_table: pd.DataFrame
 
@@ -85,9 +85,9 @@ class Posterior:
         completed = self.observed_table.copy()
         for name in _COLUMNS:
             kept = self.calls[name]
-            if name in self.level:
-                best = self.level[name].idxmax(axis=1)
-                kept = self.meaningful[name] > self.level[name].max(axis=1)
+            if name in self.levels:
+                best = self.levels[name].idxmax(axis=1)
+                kept = self.meaningful[name] > self.levels[name].max(axis=1)
             else:
                 best = self.mean[name]
             fill = completed[name].isna() & ~kept
@@ -250,9 +250,9 @@ def _posterior(results: Array, seen: pd.DataFrame) -> Posterior:
     meaningful = pd.DataFrame(0.0, index=seen.index, columns=seen.columns)
     for name, probability in (("C1", c1_na), ("D2", d2_na), ("D3", d3_na)):
         meaningful[name] = np.where(missing[name], np.clip(probability[:, 0], 0, 1), 0.0)
-    level = {
+    levels = {
         name: pd.DataFrame(table, index=seen.index, columns=np.arange(table.shape[1]))
         for name, table in (("D1", d1), ("D2", d2), ("D3", d3))
     }
     mean = pd.DataFrame({"C1": c1[:, 0], "C2": c2[:, 0]}, index=seen.index)
-    return Posterior(meaningful, level, mean, seen)
+    return Posterior(meaningful, levels, mean, seen)

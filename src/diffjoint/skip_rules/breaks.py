@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from diffjoint._types import Mask, Values
-from diffjoint.knowledge.conditions import FALSE, Rule
+from diffjoint.knowledge.conditions import Rule
+from diffjoint.state.rules import FALSE
 
 
 @dataclass(frozen=True)

@@ -7,18 +7,22 @@ import numpy as np
 
 from diffjoint._types import Mask, Values
 from diffjoint.evidence.loss_rates import Prior, rate_prior, rates_of
-from diffjoint.knowledge.conditions import FALSE, TRUE, Rule
+from diffjoint.knowledge.conditions import Rule
 from diffjoint.skip_rules.gates import Gates, open_gates
+from diffjoint.skip_rules.quiet import quiet_rows
 from diffjoint.skip_rules.search import Candidate, Target, best_explained, search_rule
 from diffjoint.skip_rules.trust import is_rule, is_whole, most_broken, shows_reason
 from diffjoint.skip_rules.words import in_rule_language
 from diffjoint.state.keys import row_keys
+from diffjoint.state.rules import FALSE, TRUE
 from diffjoint.table import Schema
 
 MOST_ROWS = 20_000
 """Rows to search in at most."""
 MOST_PASSES = 5
 """Passes over all columns: gates within gates are found one after the other."""
+FEWEST_QUIET = 5
+"""Rows that a rule must have where losses are seldom: fewer may share something else."""
 
 
 @dataclass(frozen=True)
@@ -115,6 +119,8 @@ def find_rules(
     for _ in range(MOST_PASSES):
         if not finder.pass_over(targets):
             break
+    if finder.look_again(targets):
+        finder.pass_over(targets)
     return finder.in_order(schema)
 
 
@@ -123,6 +129,12 @@ def _sample(values: Values) -> np.ndarray | slice:
     if len(values) <= MOST_ROWS:
         return slice(None)
     return np.sort(np.argsort(row_keys(values, 0), kind="stable")[:MOST_ROWS])
+
+
+def _best_rule(target: Target, usable: Mask) -> Candidate | None:
+    """Return the rule that explains a target best, if there is one."""
+    rules = [one for one in search_rule(target, usable) if is_rule(one, target)]
+    return best_explained(rules, target)
 
 
 class _Finder:
@@ -164,19 +176,51 @@ class _Finder:
         """Seek a rule for each target; return whether any rule changed."""
         changed = False
         for j in targets:
-            usable = ~np.isin(np.arange(self.missing.shape[1]), list(self._behind(j)))
-            target = self.target(j)
-            rules = [one for one in search_rule(target, usable) if is_rule(one, target)]
-            best = best_explained(rules, target)
+            usable, target = self._usable(j), self.target(j)
+            best = _best_rule(target, usable)
             before = self.found.get(j)
             if best is None:
                 continue
             if before is None or before.answers.tobytes() != best.answers.tobytes():
                 changed = True
-                self.found[j], self.opened_by[j] = best, best.formula.columns
-                self.gates.mark(j, best.answers == TRUE, best.answers == FALSE)
+                self._note(j, best)
             self.whole[j] = is_whole(best, target, usable, self.losses)
         return changed
+
+    def look_again(self, targets: list[int]) -> bool:
+        """Seek rules where losses are seldom, for targets without one; return whether any is found.
+
+        Such a rule must hold in the other rows as well.
+        """
+        gaps = self.gates.slots == self.gates.starts[1:] - 1
+        n_before = len(self.found)
+        for j in targets:
+            if j in self.found:
+                continue
+            usable, target = self._usable(j), self.target(j)
+            others = np.arange(gaps.shape[1]) != j
+            rows = quiet_rows(gaps[:, others], target.is_missing)
+            if rows is None:
+                continue
+            quiet = Target(self.gates, self.gates.slots[rows], target.is_missing[rows])
+            seen = _best_rule(quiet, usable)
+            if seen is None or seen.fails.n < FEWEST_QUIET:
+                continue
+            best = target.judge(seen.formula)
+            if best.fails.is_nearly_sharp:
+                self._note(j, best)
+                self.whole[j] = is_whole(seen, quiet, usable, self.losses)
+        return len(self.found) > n_before
+
+    def _usable(self, column: int) -> Mask:
+        """Return the columns that a column's rule may ask: none that it opens itself."""
+        usable: Mask = ~np.isin(np.arange(self.missing.shape[1]), list(self._behind(column)))
+        return usable
+
+    def _note(self, column: int, rule: Candidate) -> None:
+        """Note a column's rule, and where the column has nothing to record by it."""
+        self.found[column], self.opened_by[column] = rule, rule.formula.columns
+        self.gates.mark(column, rule.answers == TRUE, rule.answers == FALSE)
 
     def _behind(self, column: int) -> set[int]:
         """Return a column and those that its rule opens, directly or through others."""

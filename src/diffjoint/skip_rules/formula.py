@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from diffjoint.knowledge.conditions import Answers
 from diffjoint.skip_rules.atoms import Atom
 from diffjoint.skip_rules.gates import Codes, Gates
+from diffjoint.state.rules import Answers
 
 MOST_ATOMS = 3
 """Conditions that a rule is made of at most."""

@@ -11,9 +11,9 @@ from scipy.special import logit
 
 from diffjoint._types import Mask
 from diffjoint.evidence.loss_rates import Prior, is_far_beyond
-from diffjoint.knowledge.conditions import TRUE
-from diffjoint.skip_rules.atoms import Atom, Tally, best_atoms, count_slots, lay_out, tally
+from diffjoint.skip_rules.atoms import Atom, Choice, Tally, best_atoms, count_slots, tally
 from diffjoint.skip_rules.search import MARGIN, NONE, Candidate, Target
+from diffjoint.state.rules import FALSE, TRUE
 
 MOST_BROKEN = 0.1
 """Share of cells that might be observed where a rule fails, at most: an upper bound of it."""
@@ -24,6 +24,9 @@ FEWEST_BESIDE = 10
 STEEP, LEVEL = 0.6, 0.2
 """How far missing cells beside an edge rise from what is usual to all of them, at most: the rest is
 a tendency; and where few rows show the edge."""
+FRAYED, FEWEST_FRAYED = 0.1, 3
+"""Share of the rows where a rule fails that is looked at for mistakes beside the edge, and how many
+show that they are none."""
 TINY = 1e-9
 MOST_LOST = 0.5
 """Share of cells missing where a rule holds, above which more than losses must be among them.
@@ -49,14 +52,41 @@ def is_rule(one: Candidate, target: Target) -> bool:
     """Return whether a sharp formula is a rule rather than the end of a tendency.
 
     Where cells right beside all of its edges are missing hardly more often than elsewhere, it is
-    enough that it is no accident. Else it takes so many rows that hardly a cell can be observed.
+    enough that it is no accident. Else it takes so many rows that hardly a cell can be observed,
+    and (nearly) none that is.
     """
     if one.score <= MARGIN or not one.holds.observed:
         return False
     usual = float(one.holds.missing / one.holds.n)
     rates = [_beside(one, atom, target) for atom in one.formula.atoms]
     rise = (max(rates) - usual) / max(1.0 - usual, TINY)
-    return rise <= (STEEP if most_broken(one) <= MOST_BROKEN else LEVEL)
+    if not one.fails.is_sharp and any(_is_frayed(one, atom, target) for atom in one.formula.atoms):
+        return False
+    is_sure = bool(one.fails.is_sharp) and most_broken(one) <= MOST_BROKEN
+    return rise <= (STEEP if is_sure else LEVEL)
+
+
+def _is_frayed(one: Candidate, atom: Atom, target: Target) -> bool:
+    """Return whether most exceptions lie right beyond a condition's edge: mistakes lie anywhere."""
+    first, n = int(target.gates.starts[atom.column]), len(target.gates.numbers[atom.column])
+    values = atom.holds[:n]
+    own = target.slots[:, atom.column] - first
+    beyond = (one.answers == FALSE) & (own < n)
+    beyond[beyond] = ~values[own[beyond]]
+    seen, gone = (
+        np.bincount(own[beyond & cells], minlength=n)[:n]
+        for cells in (~target.is_missing, target.is_missing)
+    )
+    if atom.by_order:
+        outwards = slice(None, None, -1) if values[-1] else slice(None)
+        seen, gone = seen[outwards], gone[outwards]
+    else:
+        by_share = np.argsort(-seen / np.maximum(seen + gone, 1), kind="stable")
+        seen, gone = seen[by_share], gone[by_share]
+    rows = np.cumsum(seen + gone)
+    near = rows <= FRAYED * rows[-1]
+    n_near = float(seen[near].sum())
+    return n_near >= FEWEST_FRAYED and n_near > seen.sum() / 2
 
 
 def _beside(one: Candidate, atom: Atom, target: Target) -> float:
@@ -109,7 +139,7 @@ def shows_reason(target: Target, rows: Mask, usable: Mask) -> bool:
         Columns that may tell it.
     """
     counts = count_slots(target.gates, target.slots[rows], target.is_missing[rows])
-    for gain, atom in best_atoms(lay_out(target.gates, usable), counts, NONE, NONE, 5):
+    for gain, atom in best_atoms(Choice(target.gates, usable), counts, NONE, NONE, 5):
         if gain < atom.cost + MARGIN:
             break
         apart = _apart(atom, target, rows)

@@ -29,12 +29,22 @@ def atom_text(atom: Atom, gates: Gates) -> str:
     values = atom.holds[:-1]
     if values.all() or not values.any():
         return f"applies({name})" if values.all() else f"not applies({name})"
-    if atom.by_order:
+    if atom.by_order and not _names_one_value(atom, gates):
         return _threshold(atom, gates, name)
     if atom.holds[-1]:  # compared with a meaningful cell everything is false
         return f"not {_one_of(name, _named(atom, gates, ~values), True)}"
     inside = bool(values.sum() <= (~values).sum()) or _holds_unnamed(atom, gates, ~values)
     return _one_of(name, _named(atom, gates, values if inside else ~values), inside)
+
+
+def _names_one_value(atom: Atom, gates: Gates) -> bool:
+    """Return whether a threshold cuts off one value that is easier to name, such as a code.
+
+    The lowest of a few values, or one of two levels. Above the highest of numbers others may lie.
+    """
+    values = atom.holds[:-1]
+    is_lowest_alone = bool(values[0]) and values.sum() == 1 and gates.has_sets(atom.column)
+    return is_lowest_alone or (gates.columns[atom.column].is_categorical and len(values) == 2)
 
 
 def quoted_name(name: str) -> str:
@@ -53,7 +63,7 @@ def _named(atom: Atom, gates: Gates, slots: Any) -> list[str]:
     """Return the values of some slots as rules write them."""
     about, numbers = gates.columns[atom.column], gates.numbers[atom.column]
     if about.is_categorical:
-        return [_literal(about.levels[k]) for k in np.flatnonzero(slots)]
+        return [literal(about.levels[k]) for k in np.flatnonzero(slots)]
     return [_number(about.kind, float(numbers[k])) for k in np.flatnonzero(slots)]
 
 
@@ -72,8 +82,6 @@ def _threshold(atom: Atom, gates: Gates, name: str) -> str:
     upwards = bool(values[-1])
     edge = int(np.argmax(values) if upwards else np.argmin(values))
     low, high = float(numbers[edge - 1]), float(numbers[edge])
-    if about.is_categorical:
-        low = float(np.nextafter(high, -np.inf)) if high - low == 1.0 else low
     sign, other = (">=", "<") if upwards else ("<=", ">")
     if about.kind is Kind.DATETIME:
         at = high if upwards else low
@@ -103,10 +111,12 @@ def _number(kind: Kind, value: float) -> str:
     return repr(int(value)) if float(value).is_integer() and abs(value) < 1e15 else repr(value)
 
 
-def _literal(level: Any) -> str:
+def literal(level: Any) -> str:
     """Return a level as rules write it."""
     if isinstance(level, bool | np.bool_):
         return str(bool(level))
     if isinstance(level, str):
         return json.dumps(level, ensure_ascii=False)
+    if isinstance(level, float) and level.is_integer():
+        return repr(int(level))
     return repr(level)

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from diffjoint._types import Mask, Values
 from diffjoint.state.keys import row_keys
+from diffjoint.state.rules import Answers, SkipRule, answers_of_rules
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,8 @@ class Observation:
         candidates are known to be lost.
     labelled : bool array of the values' shape
         Known cells that the user has labelled cell by cell.
+    rules : tuple of SkipRule
+        Rules that the table follows, gates before the columns that they open.
     """
 
     values: Values
@@ -34,6 +37,7 @@ class Observation:
     keys: NDArray[np.int64]
     known_meaningful: Mask = field(default_factory=lambda: np.zeros((0, 0), dtype=bool))
     labelled: Mask = field(default_factory=lambda: np.zeros((0, 0), dtype=bool))
+    rules: tuple[SkipRule, ...] = ()
 
     def __post_init__(self) -> None:
         for name in ("known_meaningful", "labelled"):
@@ -57,6 +61,13 @@ class Observation:
         known[self.candidates] = np.nan
         return known
 
+    @cached_property
+    def answers(self) -> Answers | None:
+        """What the rules say of every cell; None if there are none."""
+        return (
+            answers_of_rules(self.rules, self.values, self.known_meaningful) if self.rules else None
+        )
+
     def take(self, rows: NDArray[np.intp]) -> "Observation":
         """Return some rows, or all rows in another order."""
         return Observation(
@@ -65,4 +76,5 @@ class Observation:
             self.keys[rows],
             self.known_meaningful[rows],
             self.labelled[rows],
+            self.rules,
         )

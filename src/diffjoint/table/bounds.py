@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from diffjoint._checks import check
 from diffjoint.errors import InputError, option
+from diffjoint.parameters.checks import check
 from diffjoint.table.frame import Table, iso_microseconds
 from diffjoint.table.schema import Column, Kind, Schema, column_numbers
 
@@ -113,6 +113,6 @@ def _check_observed(column: Column, table: Table, position: int) -> None:
         raise InputError(
             f"The bounds of '{column.name}' do not hold for what is observed: {below:,} cells lie "
             f"below and {above:,} above; it holds {column.in_words()}. Widen the bounds, or make "
-            "those cells empty if they are errors.",
+            "those cells missing if they are errors.",
             parameter="bounds",
         )

@@ -11,10 +11,10 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from diffjoint._checks import check
-from diffjoint._choices import Checkboxes
 from diffjoint._numbers import is_comma_number
 from diffjoint.errors import InputError, option
+from diffjoint.parameters.checks import check
+from diffjoint.parameters.choices import Checkboxes
 from diffjoint.table.frame import (
     DATE_STEPS,
     MICROSECONDS_PER_DAY,

@@ -53,6 +53,7 @@ def fit(
         decided(decisions, file),
         (searched, known, filled, method, running),
         reading,
+        source,
         unseen=unseen,
         random_state=seed,
         n_threads=running.threads,

@@ -31,14 +31,14 @@ def impute(
     model_out: ModelOut = None,
     seed: Seed = 0,
 ) -> None:
-    """Learn a table and complete it in one go, with a report if asked for."""
+    """Learn a table and complete it; write a report if asked for."""
     parsing.check_method(method)
     if outputs.self_check:
         parsing.check_checkable(method)
-    from diffjoint._atomic import staged_outputs
     from diffjoint.cli.run import completing, learning, writing
     from diffjoint.cli.run.clashes import check_outputs
     from diffjoint.cli.run.reading import bound, decided, goes_in_blocks, key_in, read
+    from diffjoint.storage.atomic import staged_outputs
 
     key_in(saving.key_file)
     inputs = {
@@ -61,6 +61,7 @@ def impute(
         cells,
         (searched, known, filled, method, running),
         reading,
+        source,
         in_blocks=in_blocks,
         random_state=seed,
         n_threads=threads,

@@ -5,11 +5,11 @@ from typing import Annotated
 
 import typer
 
-from diffjoint._checks import check_choice
 from diffjoint.cli.options.files import Reading
 from diffjoint.cli.options.groups import by_groups
 from diffjoint.cli.options.panels import COMPARED
 from diffjoint.cli.options.running import Json
+from diffjoint.parameters.checks import check_choice
 
 EXAMPLES = (
     "Examples:\n\n"

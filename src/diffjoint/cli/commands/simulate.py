@@ -5,12 +5,12 @@ from typing import Annotated
 
 import typer
 
-from diffjoint._checks import check_choice
 from diffjoint.cli.options.groups import by_groups
 from diffjoint.cli.options.panels import OUTPUT, RUNNING
 from diffjoint.cli.options.running import Quiet
 from diffjoint.cli.options.simulating import Drawn
 from diffjoint.errors import InputError
+from diffjoint.parameters.checks import check_choice
 from diffjoint.settings import MECHANISM_NAMES
 
 EXAMPLES = (
@@ -39,7 +39,7 @@ def simulate(
     ] = False,
     quiet: Quiet = False,
 ) -> None:
-    """Make a table whose truth is known: what was observed, what is true, which cells are what."""
+    """Make a table whose truth is known, to try any tool on: observed, true values, labels."""
     if list_worlds:
         from diffjoint.cli.run.worlds import show_worlds
 

@@ -27,10 +27,10 @@ def transform(
     key_file: KeyFile = None,
 ) -> None:
     """Complete a table, or a folder of files, with a model that fit saved."""
-    from diffjoint._atomic import staged_outputs
     from diffjoint.cli.run import completing, datasets, learning
     from diffjoint.cli.run.clashes import check_outputs
     from diffjoint.cli.run.reading import check_bound, decided, goes_in_blocks, key_in, read
+    from diffjoint.storage.atomic import staged_outputs
 
     key = key_in(key_file)
     if datasets.goes_to_a_folder(source, out, scaling):

@@ -4,12 +4,12 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from diffjoint._atomic import check_writable
 from diffjoint.cli.console import keep_clear
 from diffjoint.cli.options.files import Outputs
 from diffjoint.errors import InputError
 from diffjoint.io.files import STANDARD_STREAM, check_ending, check_standard_output
 from diffjoint.io.places import check_place, is_same_place, place_of, shown
+from diffjoint.storage.atomic import check_writable
 
 Named = Mapping[str, str | Path | None]
 """Paths by the argument or option that names them; None where it is not given."""

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from typing import Any
 
-from diffjoint._atomic import staged_outputs, when_in_place
 from diffjoint.cli.options.files import Outputs
 from diffjoint.cli.run.showing import COUNTED, say_counts
 from diffjoint.cli.run.writing import check_itself, write_report, write_review
@@ -13,6 +12,7 @@ from diffjoint.imputer import SelectiveImputer
 from diffjoint.io.files import TableFile, text_writer, write_file
 from diffjoint.results.imputation import Imputation
 from diffjoint.steps import impute_blocks
+from diffjoint.storage.atomic import staged_outputs, when_in_place
 
 
 def complete_blocks(

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from diffjoint._atomic import check_writable
 from diffjoint.cli.console import say
 from diffjoint.cli.options.files import Outputs, Reading
 from diffjoint.cli.options.running import Running
@@ -26,6 +25,7 @@ from diffjoint.engines.learn import DEFAULT_FIT_ROWS
 from diffjoint.errors import InputError
 from diffjoint.io.files import TableFile
 from diffjoint.results.self_check import SelfCheck
+from diffjoint.storage.atomic import check_writable
 
 
 def is_sampled(source: str, sampling: Sampling) -> bool:

@@ -9,11 +9,11 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from diffjoint._atomic import staged_outputs
 from diffjoint._types import Mask
 from diffjoint.imputer import SelectiveImputer
 from diffjoint.io.files import write_file
 from diffjoint.simulate import World, household_survey
+from diffjoint.storage.atomic import staged_outputs
 
 N_SHOWN = 8
 

@@ -5,10 +5,9 @@ from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 
 import typer
-from rich.console import Console
 
 from diffjoint._progress import NoProgress, ProgressBar
-from diffjoint.cli.console import by_options, console
+from diffjoint.cli.console import Screen, by_options, console
 from diffjoint.cli.options.files import Reading
 from diffjoint.cli.parsing import parse_codes
 from diffjoint.cli.run.by_file import with_codes_of
@@ -52,7 +51,7 @@ def look_at(
         following = [{"why": why, "command": command} for why, command in commands]
         typer.echo(json.dumps({**found.to_dict(), "next": following}, indent=2))
         return
-    screen = Console()
+    screen = Screen()
     for line in reading_in_words(file, reading):
         screen.print(line, markup=False, highlight=False, soft_wrap=True)
     show_inspection(found, screen, by_options)

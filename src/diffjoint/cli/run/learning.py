@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import Any
 
-from diffjoint._placing import tidy
 from diffjoint.cli.console import by_options, say_warning
 from diffjoint.cli.options.files import Reading
 from diffjoint.cli.options.learning import Filled, Known, Method, Searched
@@ -16,12 +15,18 @@ from diffjoint.cli.parsing import (
     rules_of,
 )
 from diffjoint.cli.run.by_file import parse_columns, parse_loss_rate, parse_mm_fill, with_codes_of
-from diffjoint.cli.run.showing import show_evidence, show_reading, show_schema
+from diffjoint.cli.run.showing import (
+    show_evidence,
+    show_reading,
+    show_schema,
+    show_suspicions,
+)
 from diffjoint.errors import InputError
 from diffjoint.imputer import SelectiveImputer, load
 from diffjoint.io.files import TableFile
 from diffjoint.settings import DEFAULT_MEMORY_LIMIT, estimator_params
 from diffjoint.steps import fit_understood, learn_only, understand
+from diffjoint.storage.placing import tidy
 
 Groups = tuple[Searched, Known, Filled, Method, Running]
 """What a model is learnt by."""
@@ -32,6 +37,7 @@ def learn(
     cells: dict[str, Any],
     groups: Groups,
     reading: Reading,
+    source: str,
     *,
     in_blocks: bool = False,
     **params: Any,
@@ -44,6 +50,8 @@ def learn(
         What is known of single cells.
     reading : Reading
         How the file was read.
+    source : str
+        Where the file is.
     in_blocks : bool
         Whether the file will be completed in blocks, so that its table need not be held.
     **params
@@ -54,6 +62,7 @@ def learn(
     understood = understand(imputer, file.table, **cells, opened=file.opened)
     show_schema(imputer, understood, quiet)
     show_reading(file, reading, quiet)
+    show_suspicions(understood, source, quiet)
     if in_blocks:
         del understood
         learn_only(imputer, file.take)

@@ -5,10 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from diffjoint._bundles import check_key
-from diffjoint._checks import check_choice
 from diffjoint._memory import check_room, rows_within
-from diffjoint._placing import tidy
 from diffjoint.cli.console import say
 from diffjoint.cli.options.files import Outputs, Reading
 from diffjoint.cli.options.running import Running
@@ -16,7 +13,10 @@ from diffjoint.errors import FileError
 from diffjoint.io.decisions import read_decisions
 from diffjoint.io.files import TableFile, is_text, read_file
 from diffjoint.io.places import place_of
+from diffjoint.parameters.checks import check_choice
 from diffjoint.settings import NA_VALUES, parse_bytes
+from diffjoint.storage.bundles import check_key
+from diffjoint.storage.placing import tidy
 from diffjoint.table import Schema
 from diffjoint.trees import MANY_ROWS, MOST_AT_ONCE
 

@@ -8,12 +8,10 @@ from typing import Any
 
 import pandas as pd
 import typer
-from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from diffjoint._atomic import staged_outputs
-from diffjoint.cli.console import keep_clear, say
+from diffjoint.cli.console import Screen, keep_clear, say
 from diffjoint.cli.options.files import Reading
 from diffjoint.cli.options.learning import Known
 from diffjoint.cli.parsing import parse_codes, parse_kinds, rules_of
@@ -28,6 +26,8 @@ from diffjoint.io.places import check_place, place_of
 from diffjoint.io.rule_files import write_rules, write_text
 from diffjoint.skip_rules.find import FoundRule
 from diffjoint.skip_rules.picture import as_mermaid, as_svg
+from diffjoint.skip_rules.words import literal as shown_code
+from diffjoint.storage.atomic import staged_outputs
 
 MOST_LISTED = 20
 """Cells that break a rule that are shown on the screen."""
@@ -52,13 +52,14 @@ def seek_rules(
     """
     file = read(source, reading, reason_codes=parse_codes(known.codes))
     named = None if columns is None else [name.strip() for name in columns.split(",")]
-    found = find_rules(file.table, named, rules=rules_of(known), **_about(file, known))
+    given = rules_of(known)
+    found = find_rules(file.table, named, rules=given, **_about(file, known))
     with staged_outputs():
-        _write(found, files)
+        _write(found, files, _meanings(found, file))
     if as_json:
         typer.echo(json.dumps([asdict(rule) for rule in found], indent=2))
         return
-    _show(found)
+    _show(found, _meanings(found, file), beside=bool(given))
     for name, path in files.items():
         if path is not None:
             say(f"Wrote {'the rules' if name == 'out' else 'the gates'} to {path}.", quiet)
@@ -106,38 +107,58 @@ def _about(file: TableFile, known: Known) -> dict[str, Any]:
     }
 
 
-def _write(found: Sequence[FoundRule], files: Mapping[str, Path | None]) -> None:
+def _meanings(found: Sequence[FoundRule], file: TableFile) -> dict[str, str]:
+    """Return what the codes of gates mean, by gate, as the labels of a statistical file say."""
+    options = {} if file.notes is None else file.notes.options
+    labels = options.get("variable_value_labels", {})
+    gates = sorted({gate for rule in found for gate in rule.gates if labels.get(gate)})
+    return {
+        gate: ", ".join(f"{shown_code(code)} {text}" for code, text in labels[gate].items())
+        for gate in gates
+    }
+
+
+def _write(
+    found: Sequence[FoundRule], files: Mapping[str, Path | None], meanings: Mapping[str, str]
+) -> None:
     if (out := files["out"]) is not None:
-        notes = {rule.column: _counts(rule) for rule in found}
+        notes = {rule.column: _note(rule, meanings) for rule in found}
         write_rules(out, {rule.column: rule.as_rule for rule in found}, notes)
     for name, draw in {"mermaid": as_mermaid, "svg": as_svg}.items():
         if (path := files[name]) is not None:
             write_text(path, f"{draw(found)}\n")
 
 
-def _counts(rule: FoundRule) -> str:
-    """Return what speaks for a rule, in a line."""
+def _note(rule: FoundRule, meanings: Mapping[str, str]) -> str:
+    """Return what speaks for a rule, and what the codes of its gates mean, in a line."""
+    codes = [f"; {gate}: {meanings[gate]}" for gate in rule.gates if gate in meanings]
     return (
-        f"{rule.n_fails:,} missing where it fails, {rule.n_exceptions:,} observed there; "
-        f"{rule.n_missing:,} of {rule.n_holds + rule.n_missing:,} missing where it holds"
+        f"{rule.n_fails:,} missing where it fails, {rule.n_exceptions:,} observed there (at most "
+        f"{rule.most_broken:.1%} of all such cells); {rule.n_missing:,} of "
+        f"{rule.n_holds + rule.n_missing:,} missing where it holds{''.join(codes)}"
     )
 
 
-def _show(found: Sequence[FoundRule]) -> None:
-    screen = Console()
+def _show(found: Sequence[FoundRule], meanings: Mapping[str, str], *, beside: bool) -> None:
+    screen = Screen()
     if not found:
-        screen.print("No rule was found: no column is missing sharply by another one's values.")
+        others = " beside those given" if beside else ""
+        screen.print(
+            f"No rule was found{others}: no column is missing sharply by another one's values."
+        )
         return
     shown = RichTable(box=None, pad_edge=False)
     shown.add_column("column", no_wrap=True)
     shown.add_column("has something to record if", overflow="fold")
-    for heading in ("missing where not", "observed", "lost where it has"):
+    for heading in ("missing where not", "observed", "at most", "missing where it has"):
         shown.add_column(heading, justify="right")
     for rule in found:
         rate = rule.n_missing / max(rule.n_missing + rule.n_holds, 1)
-        counts = (f"{rule.n_fails:,}", f"{rule.n_exceptions:,}", f"{rate:.1%}")
-        shown.add_row(Text(rule.column), Text(rule.as_rule), *counts)
+        counts = (f"{rule.n_fails:,}", f"{rule.n_exceptions:,}", f"{rule.most_broken:.1%}")
+        shown.add_row(Text(rule.column), Text(rule.as_rule), *counts, f"{rate:.1%}")
     screen.print(shown)
+    for gate, codes in meanings.items():
+        screen.print(Text(f"{gate}: {codes}"), soft_wrap=True)
 
 
 def _show_broken(listed: pd.DataFrame) -> None:
@@ -146,4 +167,4 @@ def _show_broken(listed: pd.DataFrame) -> None:
     shown = RichTable(*listed.columns, box=None, pad_edge=False)
     for cells in listed.head(MOST_LISTED).itertuples(index=False):
         shown.add_row(*(Text(str(cell)) for cell in cells))
-    Console().print(shown)
+    Screen().print(shown)

@@ -1,15 +1,17 @@
 """Say what a file is taken for, what was found in it, and what became of its cells."""
 
+import shlex
 from collections.abc import Mapping
 
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from diffjoint.cli.console import by_options, say, summaries
+from diffjoint.cli.console import by_options, say, say_warning, summaries
 from diffjoint.cli.options.files import Reading
 from diffjoint.fitting.auto_columns import AUTO, MOST_NAMED, found_in_words
 from diffjoint.fitting.prepare import Understood
 from diffjoint.imputer import SelectiveImputer
+from diffjoint.inspection.disguised import find_disguised
 from diffjoint.inspection.view import left_out, most_missing
 from diffjoint.io.files import TableFile
 from diffjoint.io.places import shown
@@ -47,6 +49,21 @@ def show_reading(file: TableFile, reading: Reading, quiet: bool) -> None:
     """Show how a file was read, where that is not plain from the file."""
     for line in reading_in_words(file, reading):
         say(line, quiet)
+
+
+def show_suspicions(understood: Understood, source: str, quiet: bool) -> None:
+    """Name values that are taken as they are, but may stand for a missing cell."""
+    found = [] if quiet else find_disguised(understood.without_codes)
+    if not found:
+        return
+    listed = ", ".join(f"{one.value!r} in {one.column}" for one in found[:MOST_NAMED])
+    more = f" and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else ""
+    name = shlex.quote(shown(source))
+    say_warning(
+        f"These values are taken as they are, and may stand for missing cells: {listed}{more}. If "
+        f"they do, what is filled in rests on them: diffjoint inspect {name} lists them, with the "
+        "options that read them as missing."
+    )
 
 
 def reading_in_words(file: TableFile, reading: Reading) -> list[str]:

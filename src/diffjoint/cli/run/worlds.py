@@ -8,11 +8,10 @@ from typing import Any
 
 import pandas as pd
 import typer
-from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from diffjoint.cli.console import say, say_warning
+from diffjoint.cli.console import Screen, say, say_warning
 from diffjoint.cli.options.files import Reading
 from diffjoint.cli.options.simulating import Drawn
 from diffjoint.errors import InputError
@@ -87,7 +86,7 @@ def show_worlds() -> None:
     shown = RichTable("world", "what it is", box=None, pad_edge=False)
     for entry in WORLDS.values():
         shown.add_row(entry.name, entry.about)
-    Console().print(shown)
+    Screen().print(shown)
 
 
 def _world_asked_for(name: str, drawn: Drawn) -> World:
@@ -133,7 +132,7 @@ def _show_scores(by_column: pd.DataFrame, measures: dict[str, float]) -> None:
     shown = RichTable("meaningful cells", *by_column.columns, box=None, pad_edge=False)
     for name, values in by_column.iterrows():
         shown.add_row(Text(str(name)), *(f"{value:.3f}" for value in values))
-    screen = Console()
+    screen = Screen()
     screen.print(shown)
     for name, value in measures.items():
         screen.print(f"{name.replace('_', ' ')}: {value:.4g}", highlight=False)

@@ -6,7 +6,6 @@ from typing import Any
 
 import pandas as pd
 
-from diffjoint._atomic import when_in_place
 from diffjoint.cli.console import by_options, say, say_warning
 from diffjoint.cli.options.files import Outputs
 from diffjoint.cli.options.running import Saving
@@ -16,6 +15,7 @@ from diffjoint.io.files import STANDARD_STREAM, TableFile, is_text, write_file
 from diffjoint.io.formulas import guarded
 from diffjoint.results.imputation import Imputation
 from diffjoint.results.self_check import SelfCheck
+from diffjoint.storage.atomic import when_in_place
 
 
 def save_model(

@@ -67,6 +67,9 @@ class Denoiser(nn.Module):
     value, 0 if it is being drawn and holds noise, -1 if nothing is known of it and it holds 0.
     """
 
+    shift: Tensor | None
+    scale: Tensor | None
+
     def __init__(
         self, n_coordinates: int, width: int, sigma_data: float, *, conditional: bool = False
     ) -> None:
@@ -75,6 +78,25 @@ class Denoiser(nn.Module):
         self.network = NoiseMLP(n_inputs, n_coordinates, width)
         self.n_coordinates = n_coordinates
         self.sigma_data = sigma_data
+        self.register_buffer("shift", None)
+        self.register_buffer("scale", None)
+
+    def set_scaling(self, shift: Tensor, scale: Tensor) -> None:
+        """Keep how vectors are scaled before this denoiser sees them."""
+        self.register_buffer("shift", shift)
+        self.register_buffer("scale", scale)
+
+    def scaled(self, vectors: Tensor) -> Tensor:
+        """Return joint vectors as this denoiser sees them."""
+        if self.shift is None or self.scale is None:
+            return vectors
+        return (vectors - self.shift) * self.scale
+
+    def unscaled(self, vectors: Tensor) -> Tensor:
+        """Return joint vectors of what this denoiser sees."""
+        if self.shift is None or self.scale is None:
+            return vectors
+        return vectors / self.scale + self.shift
 
     def forward(self, noisy: Tensor, sigma: Tensor, part: Tensor | None = None) -> Tensor:
         """Denoise rows at noise levels ``sigma`` of shape (n, 1), or (1, 1) for the same in all.

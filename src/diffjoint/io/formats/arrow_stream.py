@@ -17,4 +17,4 @@ def _write(table: pa.Table, file: BinaryIO) -> None:
         stream.write_table(table)
 
 
-ARROW_STREAM = Format((".arrows",), _read, _write)
+FORMAT = Format((".arrows",), _read, _write)

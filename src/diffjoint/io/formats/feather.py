@@ -4,4 +4,4 @@ from pyarrow.feather import read_table, write_feather
 
 from diffjoint.io.formats.format import Format
 
-FEATHER = Format((".feather", ".arrow"), read_table, write_feather)
+FORMAT = Format((".feather", ".arrow"), read_table, write_feather)

@@ -17,4 +17,4 @@ def _read(path: str) -> pa.Table:
             return file.read()
 
 
-PARQUET = Format((".parquet", ".pq"), _read, write_table)
+FORMAT = Format((".parquet", ".pq"), _read, write_table)

@@ -1,0 +1,1 @@
+"""Files that are whole or absent, several of them together, and saved models."""

@@ -1,0 +1,156 @@
+"""Rules that the table follows are evidence: as sure as rows bear out, and no surer."""
+
+import numpy as np
+import pytest
+from scipy.special import logit
+
+from diffjoint.evidence import fit_evidence, pack, unpack
+from diffjoint.evidence.by_rules import RuleEvidence
+from diffjoint.evidence.explain import explain_cells
+from diffjoint.evidence.rule_learning import NEVER_THERE, learn_rule
+from diffjoint.evidence.search_table import open_search
+from diffjoint.state import row_keys
+from diffjoint.state.rules import FALSE, NO_RULE, TRUE, UNDECIDED
+
+N_ROWS, GATE, HOURS, PAY = 4_000, 1, 2, 3
+ANSWERS = np.array([FALSE, TRUE, UNDECIDED, NO_RULE], dtype=np.int8)
+
+
+def work_survey(*, lost_along=0.7, seed=0):
+    """Age tells who works; hours and pay are asked of those, and lost with the answer on work."""
+    rng = np.random.default_rng(seed)
+    age = rng.uniform(10, 90, N_ROWS)
+    works = rng.random(N_ROWS) < np.where((age > 20) & (age < 65), 0.9, 0.05)
+    values = np.column_stack([age, works, rng.normal(size=(N_ROWS, 4))]).astype(float)
+    answers = np.full(values.shape, NO_RULE, dtype=np.int8)
+    answers[:, [HOURS, PAY]] = np.where(works, TRUE, FALSE)[:, None]
+    refuses = rng.random(N_ROWS) < 0.2
+    along = refuses[:, None] & (rng.random((N_ROWS, 4)) < lost_along)
+    values[:, 2:][along | (rng.random((N_ROWS, 4)) < 0.03)] = np.nan
+    values[np.ix_(~works, [HOURS, PAY])] = np.nan
+    values[refuses, GATE] = np.nan
+    answers[np.ix_(refuses, [HOURS, PAY])] = UNDECIDED
+    return values, answers, ~works
+
+
+def open_table_of(values, answers):
+    n_levels = np.zeros(values.shape[1], dtype=int)
+    searched, by = [HOURS, PAY], {"keys": row_keys(values, 0), "seed": 0, "answers": answers}
+    return open_search(values, np.isnan(values), n_levels, searched, **by).table
+
+
+def rule_of(**parts):
+    usual = {"fails": 0.999, "missing_logit": logit(0.1), "nearest": np.array([0.02, 0.1, 0.1])}
+    return RuleEvidence(**usual | parts)
+
+
+def probability(rule, loss_rate, likely=0.4):
+    rows, likely = np.zeros((4, 3)), np.full(4, likely)
+    return rule.probability(rows, ANSWERS, likely, logit(loss_rate)).tolist()
+
+
+def test_where_the_rule_fails_a_cell_is_meaningful_as_surely_as_rows_bear_out():
+    assert probability(rule_of(fails=0.97), 0.1)[0] == 0.97
+
+
+def test_where_the_rule_holds_a_cell_is_lost_as_far_as_losses_explain_it():
+    assert probability(rule_of(), 0.1)[1] == 0.02
+    assert probability(rule_of(), 0.07)[1] == pytest.approx(1 - (0.07 / 0.93) / (0.1 / 0.9))
+
+
+def test_where_losses_explain_too_little_cells_are_judged_one_by_one():
+    assert probability(rule_of(), 0.02)[1] == 0.4
+
+
+def test_a_cell_behind_a_missing_gate_is_no_surer_than_such_cells_bear_out():
+    assert probability(rule_of(), 0.1, likely=0.0)[2] == 0.1
+    assert probability(rule_of(), 0.1, likely=1.0)[2] == 0.9
+
+
+def test_a_column_without_a_rule_is_judged_as_before():
+    assert probability(rule_of(), 0.1)[3] == 0.4
+
+
+def test_an_exception_makes_the_rule_less_sure():
+    values, answers, _ = work_survey()
+    sure = learn_rule(open_table_of(values, answers), HOURS).fails
+    fails = np.flatnonzero(answers[:, HOURS] == FALSE)
+    values[fails[:30], HOURS] = 1.0
+    assert learn_rule(open_table_of(values, answers), HOURS).fails < sure - 0.01
+
+
+def test_cells_behind_a_missing_gate_are_told_by_rows_whose_gate_is_there():
+    values, answers, skipped = work_survey()
+    table = open_table_of(values, answers)
+    rule = learn_rule(table, HOURS)
+    waits = (answers[:, HOURS] == UNDECIDED) & np.isnan(values[:, HOURS])
+    said = rule.probability(values[waits], answers[waits, HOURS], np.full(waits.sum(), 0.5), 0.0)
+    truth = skipped[waits]
+    assert ((said > 0.5) == truth).mean() > 0.85
+    sure = (said < 0.1) | (said > 0.9)
+    wrong = ((said > 0.5) != truth)[sure].mean()
+    assert sure.mean() > 0.3
+    assert wrong < 0.12
+    assert said.mean() == pytest.approx(truth.mean(), abs=0.06)
+
+
+def test_a_column_never_observed_beside_a_missing_gate_may_be_skipped_with_it():
+    values, answers, _ = work_survey(lost_along=1.0)
+    rule = learn_rule(open_table_of(values, answers), HOURS)
+    waits = answers[:, HOURS] == UNDECIDED
+    said = rule.probability(values[waits], answers[waits, HOURS], np.zeros(waits.sum()), 0.0)
+    assert not rule.undecided
+    assert (said >= NEVER_THERE).all()
+
+
+@pytest.fixture(scope="module")
+def with_rules():
+    values, answers, skipped = work_survey()
+    levels = np.zeros(values.shape[1], dtype=int)
+    evidence = fit_evidence(values, np.isnan(values), levels, [HOURS, PAY], answers=answers)
+    return values, answers, skipped, evidence
+
+
+def test_calls_keep_to_the_rule_and_new_rows_are_judged_as_well(with_rules):
+    *_, evidence = with_rules
+    assert evidence.leans_on_values
+    for seed, least in ((0, 0.96), (7, 0.96)):
+        values, answers, skipped = work_survey(seed=seed)
+        missing = np.isnan(values)
+        likely = evidence.probability(values, missing, answers=answers)
+        for j in (HOURS, PAY):
+            settled = missing[:, j] & (answers[:, j] != UNDECIDED)
+            assert ((likely[:, j] > 0.5) == skipped)[settled].mean() == 1.0
+            assert ((likely[:, j] > 0.5) == skipped)[missing[:, j]].mean() > least
+
+
+def test_what_was_learnt_of_rules_comes_back_from_a_file(with_rules):
+    values, answers, _, evidence = with_rules
+    again, missing = unpack(pack(evidence)), np.isnan(values)
+    np.testing.assert_array_equal(
+        again.probability(values, missing, answers=answers),
+        evidence.probability(values, missing, answers=answers),
+    )
+
+
+def test_reasons_say_which_cells_the_rule_decides(with_rules):
+    values, answers, _, evidence = with_rules
+    rows = np.flatnonzero(np.isnan(values[:, HOURS]))[:200]
+    reasons = explain_cells(evidence, values, rows, HOURS, answers=answers)
+    np.testing.assert_array_equal(reasons.by_rule, answers[rows, HOURS])
+    waits = reasons.by_rule == UNDECIDED
+    at_all = (reasons.base + reasons.pushes.sum(axis=1))[waits]
+    said = reasons.judged.probability[waits]
+    inside = (said > 0.05) & (said < 0.95)
+    np.testing.assert_allclose(at_all[inside], logit(said[inside]), atol=1e-6)
+
+
+def test_rules_change_nothing_where_cells_are_lost_one_by_one():
+    values, answers, _ = work_survey(lost_along=0.0)
+    levels, missing = np.zeros(values.shape[1], dtype=int), np.isnan(values)
+    said = []
+    for given in (None, answers):
+        evidence = fit_evidence(values, missing, levels, [HOURS, PAY], answers=given)
+        assert not evidence.leans_on_values
+        said.append(evidence.probability(values, missing, answers=given))
+    np.testing.assert_array_equal(*said)
