@@ -45,9 +45,9 @@ class SelectiveImputer(InferenceMixin, TransformerMixin, BaseEstimator):  # type
     """Impute the cells that were lost; keep those that are missing for a reason.
 
     Missing cells of ``mm_columns`` that are called meaningful stay NA, all other missing cells are
-    filled with what is expected there. :meth:`sample` draws both, by trees or by a diffusion model
-    of values and missingness mask together; with ``sampler="inpaint"`` and ``detector="paper"``
-    that model decides everything, as in the paper: training it and drawing from it alternate.
+    filled with what is expected there, by boosted trees. :meth:`sample` draws several tables, in
+    which values and mask vary. With ``detector="paper"`` a diffusion model of values and mask
+    decides everything, as in the paper: training it and drawing from it alternate.
 
     Parameters
     ----------
@@ -57,8 +57,8 @@ class SelectiveImputer(InferenceMixin, TransformerMixin, BaseEstimator):  # type
         missing cell is imputed. Columns with a rule, or with a code that means "meaningful", are
         searched as well.
     imputer : scikit-learn imputer, optional
-        Another imputer for the values, such as ``IterativeImputer()``: a copy of it is fitted, and
-        no diffusion model is trained. Which cells are filled is decided as without it. It sees
+        Another imputer for the values, such as ``IterativeImputer()``, of which a copy is fitted.
+        Which cells are filled is decided as without it. It sees
         numbers in standard deviations from their mean and categories as 0/1 coordinates; its
         answers are taken back to the nearest level, to whole numbers where a column holds those,
         and into the observed range or ``bounds``. Such an imputer can neither :meth:`sample` nor
