@@ -111,6 +111,7 @@ def with_rules():
     return values, answers, skipped, evidence
 
 
+@pytest.mark.slow
 def test_calls_keep_to_the_rule_and_new_rows_are_judged_as_well(with_rules):
     *_, evidence = with_rules
     assert evidence.leans_on_values
@@ -145,6 +146,7 @@ def test_reasons_say_which_cells_the_rule_decides(with_rules):
     np.testing.assert_allclose(at_all[inside], logit(said[inside]), atol=1e-6)
 
 
+@pytest.mark.slow
 def test_rules_change_nothing_where_cells_are_lost_one_by_one():
     values, answers, _ = work_survey(lost_along=0.0)
     levels, missing = np.zeros(values.shape[1], dtype=int), np.isnan(values)

@@ -206,6 +206,7 @@ def test_a_kill_at_any_step_leaves_all_old_or_all_new(tmp_path, old):
     assert len(states) >= 2
 
 
+@pytest.mark.slow
 def test_what_was_written_after_a_kill_is_left_alone(tmp_path):
     for name in "abc":
         (tmp_path / name).write_text("old")
@@ -217,6 +218,7 @@ def test_what_was_written_after_a_kill_is_left_alone(tmp_path):
     assert contents(tmp_path) == ["mine", "old", "old"]
 
 
+@pytest.mark.slow
 def test_a_kill_is_undone_from_whichever_folder_is_named_next(tmp_path):
     """Outputs in several folders; the next run names only what is in the last."""
     paths, folders = ["one/a", "one/b", "two/c"], ["one", "two"]
