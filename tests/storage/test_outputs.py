@@ -4,6 +4,7 @@ import errno
 import fcntl
 import json
 import os
+import shutil
 import stat
 import subprocess
 import sys
@@ -332,6 +333,26 @@ def test_what_is_written_is_read_by_no_more_people_than_what_is_replaced(tmp_pat
         beside = next(path for path in tmp_path.iterdir() if path.name != "a")
         assert stat.S_IMODE(beside.stat().st_mode) == 0o600
     assert stat.S_IMODE((tmp_path / "a").stat().st_mode) == 0o640
+
+
+@pytest.mark.parametrize("becomes", ["nothing", "a file"])
+def test_a_folder_that_is_gone_at_the_end_leaves_the_others_as_they_were(tmp_path, becomes):
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "one" / "a").write_text("old")
+
+    def write_both():
+        with staged_outputs():
+            write(tmp_path / "one" / "a")
+            write(tmp_path / "two" / "b")
+            shutil.rmtree(tmp_path / "two")
+            if becomes == "a file":
+                (tmp_path / "two").write_text("a file")
+
+    with pytest.raises(FileError, match="Choose a path in a folder that exists"):
+        write_both()
+    assert names(tmp_path / "one") == ["a"]
+    assert (tmp_path / "one" / "a").read_text() == "old"
 
 
 def test_what_cannot_be_put_back_is_put_back_by_the_next_run(tmp_path, monkeypatch):
