@@ -2,8 +2,10 @@
 
 import os
 import signal
+import time
 from pathlib import Path
 
+from diffjoint.engines import local
 from diffjoint.engines.fragment import completing_task
 from diffjoint.errors import FileError
 
@@ -33,3 +35,9 @@ def fail(shared, piece):
 def die(shared, piece):
     """Kill the worker, whatever the piece."""
     os.kill(os.getpid(), signal.SIGKILL)
+
+
+def set_up_and_wait(ended):
+    """Be a worker that nobody gives work."""
+    local._set_up(None, ended)
+    time.sleep(600)

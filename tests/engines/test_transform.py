@@ -1,5 +1,6 @@
 import errno
 import json
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -96,8 +97,8 @@ def test_a_folder_holds_text_where_fit_saw_text(visits, tmp_path):
         found = read(mask / "grade=2" / f"1.{kind}")[table.columns]
         expected = imputer.predict_mm(rows)[table.columns]
         pd.testing.assert_frame_equal(found, expected, check_dtype=False)
-        columns = read(tmp_path / f"{kind}-out" / "grade=2" / f"1.{kind}").columns
-        assert ("grade" in columns) == (kind == "parquet")
+        completed = read(tmp_path / f"{kind}-out" / "grade=2" / f"1.{kind}")
+        assert [*completed.columns] == [*table.columns]
 
 
 def test_notes_on_columns_and_packed_files_stay(model, visits, tmp_path):
@@ -194,6 +195,17 @@ def test_a_worker_that_dies_is_replaced(model, folder, whole, tmp_path):
     assert pa_parquet.read_table(tmp_path / "out").num_rows == whole.table.num_rows
 
 
+def test_a_worker_that_a_broken_pool_forgot_ends_when_it_is_told(tmp_path):
+    """One that was being started while the pool broke is not terminated by the pool."""
+    context = multiprocessing.get_context("spawn")
+    ended, ending = context.Pipe(duplex=False)
+    worker = context.Process(target=tasks.set_up_and_wait, args=(ended,))
+    worker.start()
+    ending.close()
+    worker.join(60)
+    assert worker.exitcode == 1
+
+
 def test_workers_that_keep_dying_are_given_up(model, folder, tmp_path, monkeypatch):
     monkeypatch.setattr("diffjoint.engines.local.MOST_ATTEMPTS", 1)
     shared = Shared(model.read_bytes(), {"table": str(tmp_path / "out")})
@@ -239,10 +251,13 @@ def test_verify_finds_every_fault(model, folder, tmp_path):
     assert verify(out) == done
 
 
-def test_another_run_does_not_go_on_with_these_pieces(model, folder, tmp_path):
+def test_another_run_does_not_go_on_with_these_pieces(model, folder, tmp_path, monkeypatch):
     transform_dataset(model, folder, tmp_path / "out", piece_rows=150)
     with pytest.raises(FileError, match="output of another run; what differs: pieces"):
         transform_dataset(model, folder, tmp_path / "out", piece_rows=70)
+    monkeypatch.setattr("diffjoint.__version__", "0.0.1", raising=False)
+    with pytest.raises(FileError, match=r"what differs: the version of diffjoint\. Start it as"):
+        transform_dataset(model, folder, tmp_path / "out", piece_rows=150)
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "mine.txt").touch()
     with pytest.raises(FileError, match="new or an empty folder"):
@@ -254,6 +269,8 @@ def test_outputs_stay_apart_from_each_other_and_from_what_is_read(model, folder,
         transform_dataset(model, folder, folder)
     with pytest.raises(InputError, match="do not lie in each other"):
         transform_dataset(model, folder, tmp_path / "out", mask_out=tmp_path / "out" / "mask")
+    with pytest.raises(InputError, match="lies in the folder that is read"):
+        transform_dataset(model, folder, folder / "completed")
 
 
 def test_other_columns_are_refused_before_anything_is_written(model, folder, tmp_path):
@@ -290,3 +307,14 @@ def test_records_are_plain_text(model, folder, tmp_path):
     manifest = json.loads((tmp_path / "out" / "_diffjoint" / "manifest.json").read_text())
     assert manifest["n_rows"] == 450
     assert manifest["tally"]["columns"]["spouse_age"]["missing"] > 0
+
+
+def test_what_the_system_refuses_is_told_with_how_to_go_on(model, folder, tmp_path, monkeypatch):
+    def refuse(*_, **__):
+        raise OSError(errno.EIO, os.strerror(errno.EIO), "disk")
+
+    with monkeypatch.context() as broken:
+        broken.setattr("diffjoint.engines.manifest._write", refuse)
+        with pytest.raises(FileError, match="Cannot read or write disk: .* start the run again"):
+            transform_dataset(model, folder, tmp_path / "out")
+    assert transform_dataset(model, folder, tmp_path / "out").n_rows > 0

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from diffjoint import load
+from diffjoint.errors import DataWarning
 from diffjoint.knowledge.labels import Labels
 from diffjoint.knowledge.resolve import resolve_knowledge
 from diffjoint.knowledge.rules import read_rules
@@ -88,10 +89,51 @@ def test_rules_are_found_but_not_kept_to_unless_asked_for(fitted):
         fitted.set_params(use_found_rules=True)
 
 
+@pytest.fixture(scope="module")
+def lost_together():
+    """A survey whose cells get lost together, and an imputer that does not keep to its rules."""
+    world = household_survey(1_200, mechanism="survey", loss_rate=0.25, seed=3)
+    params = {"column_kinds": world.column_kinds, **LEAST}
+    imputer = new_imputer(world.mm_columns, **params)
+    with pytest.warns(DataWarning, match="get lost together"):
+        imputer.fit(world.observed_table)
+    return world.observed_table, imputer
+
+
+def test_rules_that_are_not_kept_to_are_evidence_where_cells_get_lost_together(lost_together):
+    survey, imputer = lost_together
+    assert len(imputer.rules_) == len(GATES)
+    likely = imputer.predict_mm_proba(survey)
+    for column, gate in GATES.items():
+        missing = survey[column].isna()
+        fails, holds = (missing & (survey[gate] == answer) for answer in ("no", "yes"))
+        assert (likely[column][fails] > 0.95).all()
+        assert (likely[column][fails] < 1).all(), "as sure as rows bear out"
+        assert (likely[column][holds] < 0.5).all()
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ("no", "which the table follows, fails in this row"),
+        ("yes", "which the table follows, holds in this row"),
+        (None, "which the table follows, cannot be told in this row"),
+    ],
+)
+def test_reasons_name_a_rule_that_is_evidence(lost_together, answer, said):
+    survey, imputer = lost_together
+    gate = survey["married"].isna() if answer is None else survey["married"] == answer
+    cells = np.flatnonzero(gate & survey["spouse_age"].isna())
+    why = imputer.explain(survey, (int(cells[0]), "spouse_age"))
+    assert why.rule == 'married == "yes"'
+    assert said in why.reason
+
+
 def settle(frame, rules, filled, called):
     """Fill the missing cells of a table as said, and let the rules settle it."""
     table = open_table(frame)
-    schema = infer_schema(table, {"age": "integer", "job": "categorical", "hours": "integer"})
+    kinds = {"age": "integer", "job": "categorical", "hours": "integer", "pay": "continuous"}
+    schema = infer_schema(table, {name: kinds[name] for name in frame})
     values = code_table(table, schema, "error")
     missing = np.isnan(values)
     nothing = np.zeros(missing.shape, dtype=bool)
@@ -124,3 +166,18 @@ def test_two_lost_gates_of_one_rule_change_together():
     settled = settle(frame, rules, np.array([12.0, 0.0, 0.0]), np.zeros((5, 3), dtype=bool))
     assert settled.values[3, 0] >= 16
     assert settled.values[3, 1] == 1.0
+
+
+def test_an_observed_cell_opens_gates_that_lie_behind_each_other():
+    frame = PEOPLE.assign(
+        hours=pd.Series([None, 20, None, None, 30], dtype="Int64"),
+        pay=[None, None, None, 7.5, 9.5],
+    )
+    rules = {"job": "age >= 16", "hours": 'job == "yes"', "pay": "hours >= 25"}
+    frame.loc[3, ["age", "job"]] = [None, None]
+    nobody = np.zeros((5, 4), dtype=bool)
+    settled = settle(frame, rules, np.array([12.0, 0.0, 21.0, 6.0]), nobody)
+    assert settled.values[3, 0] >= 16
+    assert settled.values[3, 1] == 1.0
+    assert settled.values[3, 2] >= 25
+    assert not settled.meaningful[3].any()

@@ -9,6 +9,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from multiprocessing.connection import Connection
 from multiprocessing.connection import wait as wait_for
 from typing import Any, Self
 
@@ -50,6 +51,7 @@ class _Processes:
     def __init__(self, n_workers: int, shared: Any) -> None:
         self._n_workers, self._shared = n_workers, shared
         self._pool: ProcessPoolExecutor | None = None
+        self._ending: Connection | None = None
 
     def __enter__(self) -> "Self":
         return self
@@ -74,6 +76,7 @@ class _Processes:
                     deaths.clear()
                     yield result
             except BrokenProcessPool:
+                self._end_workers()
                 self._stop()
                 left += reversed([*begun.values()])
                 begun.clear()
@@ -83,32 +86,40 @@ class _Processes:
     def _submit(self, task: Task, piece: Any) -> Future[Any]:
         if self._pool is None:
             context = multiprocessing.get_context("spawn")  # libraries with threads do not fork
+            ended, self._ending = context.Pipe(duplex=False)
             self._pool = ProcessPoolExecutor(
-                self._n_workers, context, initializer=_set_up, initargs=(self._shared,)
+                self._n_workers, context, initializer=_set_up, initargs=(self._shared, ended)
             )
         return self._pool.submit(_work, task, piece)
+
+    def _end_workers(self) -> None:
+        """Tell all workers to end, also one that is only starting: a broken pool forgets it."""
+        if self._ending is not None:
+            self._ending.close()
+            self._ending = None
 
     def _stop(self) -> None:
         if self._pool is not None:
             self._pool.shutdown(wait=True, cancel_futures=True)
             self._pool = None
+        self._end_workers()
 
 
 _given: Any = None
 """In a worker: what all tasks share."""
 
 
-def _set_up(shared: Any) -> None:
-    """Set up a worker; it ends when the process that started it does."""
+def _set_up(shared: Any, ended: Connection) -> None:
+    """Set up a worker; it ends when the process that started it does, or says so."""
     global _given  # noqa: PLW0603
     _given = shared
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    threading.Thread(target=_end_when_told, args=(ended,), daemon=True).start()
 
 
-def _end_with_parent() -> None:
+def _end_when_told(ended: Connection) -> None:
     parent = multiprocessing.parent_process()
     if parent is not None:
-        wait_for([parent.sentinel])
+        wait_for([parent.sentinel, ended])
         os._exit(1)
 
 
