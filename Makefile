@@ -6,6 +6,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 JOBS ?= 2
 PAPER ?=
+SLOWEST := --durations 30 --durations-min 3
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
 .PHONY: help setup demo test test-fast nightly lint format docs package paper-quick paper clean
@@ -26,7 +27,7 @@ demo: $(STAMP)  ## impute a small survey and show what happened
 	$(BIN)/diffjoint demo
 
 test: $(STAMP)  ## run all tests, doctests included
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --dist worksteal  # a process for each core
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --dist worksteal $(SLOWEST)  # a process for each core
 
 test-fast: $(STAMP)  ## run the tests that take less than a second each, for use while editing
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --dist worksteal -m "not slow"

@@ -20,7 +20,7 @@ import pandas as pd
 from benchmarks.bayes_limit import MECHANISMS, RATIOS
 from benchmarks.kept import measure_missing
 from benchmarks.pages import RESULTS_PAGE, Blocks, from_csv, paragraph, result_page, show
-from diffjoint import Diffusion, SelectiveImputer
+from diffjoint import SelectiveImputer
 from diffjoint.simulate import make_world
 
 RESULTS = Path(__file__).parent / "results" / "coherence.csv"
@@ -37,7 +37,6 @@ def measure(mechanism: Any, ratio: int, seed: int, rows: int | None) -> dict[str
         world.mm_columns,
         column_kinds=world.column_kinds,
         random_state=seed,
-        diffusion=Diffusion(max_epochs=1),
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # a world may give cause for doubts

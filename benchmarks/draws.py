@@ -1,7 +1,8 @@
 """Whether draws are distributions: intervals that cover, frequencies that come true.
 
-    python -m benchmarks.draws            # the network and a real table, three seeds
-    python -m benchmarks.draws --quick    # few rows
+    python -m benchmarks.draws                      # the network and a real table, three seeds
+    python -m benchmarks.draws --draws diffusion    # by the diffusion model
+    python -m benchmarks.draws --quick              # few rows
 
 On lost cells of test rows, column by column. Numbers: the share of true values inside the interval
 between the 10% and 90% quantiles of the draws; of draws that are distributions it is 80%. The k-th
@@ -27,6 +28,8 @@ from benchmarks.pages import RESULTS_PAGE, Blocks, from_csv, result_page, show
 from diffjoint.simulate import World, make_world
 
 RESULTS = Path(__file__).parent / "results" / "draws.csv"
+BY_TREES = RESULTS.with_name("draws_by_trees.csv")
+"""Of draws by diffusion, and of the default's."""
 SEEDS = 0, 1, 2
 RATIOS = {"bayesian-network": (10, 30, 40), "telco-churn-no-gates": (10, 30)}
 PLACES = [(world, ratio) for world, ratios in RATIOS.items() for ratio in ratios]
@@ -78,7 +81,7 @@ def frequency_gap(says: NDArray[np.bool_], counts: NDArray[np.bool_], truly: Num
     return float(np.abs(gaps).sum() / max(known.sum(), 1))
 
 
-def measure(world: World, **settings: Any) -> list[dict[str, Any]]:
+def measure(world: World, by: str, **settings: Any) -> list[dict[str, Any]]:
     """One line per column with enough lost test cells."""
     table = world.test.observed_table[:MOST_ROWS]
     test, n_rows = world.test, len(table)
@@ -93,7 +96,8 @@ def measure(world: World, **settings: Any) -> list[dict[str, Any]]:
         )
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what a world makes the imputer doubt is no news here
-            return list(imputer.fit(world.train.observed_table).sample(table, n_draws))
+            fitted = imputer.fit(world.train.observed_table)
+            return list(fitted.sample(table, n_draws, draws=by))
 
     tables, of_another_seed = drawn(0, N_DRAWS), drawn(1, 1)[0]
     lines = []
@@ -150,13 +154,17 @@ def _percent_other(one: NDArray[np.object_], other: NDArray[np.object_]) -> floa
 
 
 def run(
-    cells: Sequence[tuple[str, int, int]], path: Path, rows: int | None, **settings: Any
+    cells: Sequence[tuple[str, int, int]],
+    path: Path,
+    rows: int | None,
+    by: str,
+    **settings: Any,
 ) -> pd.DataFrame:
     """Measure every world that is not in the file yet."""
 
     def lines(name: str, ratio: int, seed: int) -> list[dict[str, Any]]:
         world = make_world(name, rows=rows, mechanism="mcar", loss_rate=ratio / 100, seed=seed)
-        return measure(world, **settings)
+        return measure(world, by, **settings)
 
     return measure_missing(cells, ["world", "ratio", "seed"], path, lines)
 
@@ -231,6 +239,7 @@ def _within(results: pd.DataFrame) -> str:
 
 BLOCKS: Blocks = {
     (result_page("draws"), "draws"): from_csv(RESULTS, draws_table),
+    (result_page("draws"), "draws_by_trees"): from_csv(BY_TREES, draws_table),
     (RESULTS_PAGE, "draws"): from_csv(RESULTS, summary),
 }
 
@@ -238,13 +247,18 @@ BLOCKS: Blocks = {
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="the network at 30%, few rows")
-    parser.add_argument("--results", type=Path, default=RESULTS, help="file of the results")
+    parser.add_argument("--draws", choices=["trees", "diffusion"], default="trees")
+    parser.add_argument("--worlds", nargs="+", choices=[*RATIOS], default=[*RATIOS])
+    parser.add_argument("--seeds", nargs="+", type=int, default=SEEDS)
+    parser.add_argument("--results", type=Path, help="file of the results")
     options = parser.parse_args(arguments)
+    path = options.results or (BY_TREES if options.draws == "trees" else RESULTS)
     if options.quick:
-        results = run([("bayesian-network", 30, 0)], options.results, 1_500, max_epochs=10)
+        results = run([("bayesian-network", 30, 0)], path, 1_500, options.draws, max_epochs=10)
     else:
-        results = run(CELLS, options.results, None)
-    if options.results == RESULTS:
+        cells = [one for one in CELLS if one[0] in options.worlds and one[2] in options.seeds]
+        results = run(cells, path, None, options.draws)
+    if path in (RESULTS, BY_TREES):
         show(BLOCKS)
     print(draws_table(results))
 

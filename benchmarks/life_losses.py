@@ -12,27 +12,23 @@ world, mechanism, ratio, seed and method; results that are there are kept.
 
 from collections import Counter
 from collections.abc import Sequence
-from functools import partial
 from itertools import product
 from pathlib import Path
 
 import pandas as pd
 
 from benchmarks.calls import FOLDER
-from benchmarks.kept import measure_missing, read_kept
+from benchmarks.kept import read_kept
 from benchmarks.lost import (
     DIFFJOINT,
     KEYS,
     NOT_RUN,
-    QUICK_ROWS,
     TAUGHT,
     Place,
-    make_parser,
-    measure,
-    parse,
     results_at,
+    run,
 )
-from benchmarks.pages import RESULTS_PAGE, Blocks, from_file, paragraph, result_page, show
+from benchmarks.pages import RESULTS_PAGE, Blocks, from_file, paragraph, result_page
 
 NAME = "life_losses"
 RESULTS = FOLDER / f"{NAME}.csv"
@@ -233,18 +229,9 @@ BLOCKS: Blocks = {
 
 
 def main(arguments: list[str] | None = None) -> None:
-    options = parse(make_parser(__doc__), arguments)
-    wanted, rows = places(options.methods), None
-    if options.quick:
-        wanted = [(NETWORK, MECHANISMS[0], RATIOS[0], 0, method) for method in options.methods]
-        rows = QUICK_ROWS
-    chosen = [place for place in wanted if options.only in (None, place[0])]
-    path = options.results / f"{NAME}.csv"
-    measure_missing(chosen, KEYS, path, partial(measure, rows=rows), jobs=options.jobs)
-    shown = section(options.results)
-    if options.results == FOLDER and not options.quick:
-        show(BLOCKS)
-    print(shown)
+    """Measure and show."""
+    quick = (NETWORK, MECHANISMS[0], RATIOS[0], 0)
+    run(__doc__, arguments, NAME, places=places, quick=quick, section=section, blocks=BLOCKS)
 
 
 if __name__ == "__main__":

@@ -6,8 +6,9 @@ Shared by :mod:`benchmarks.real_losses`, where cells got lost in life, and
 
 import argparse
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,8 @@ import pandas as pd
 
 from benchmarks.calls import FOLDER, fit_on_train
 from benchmarks.calls_columns import CLEARLY, beside_one_answer
+from benchmarks.kept import measure_missing
+from benchmarks.pages import Blocks, show
 from benchmarks.taught import TaughtClassifier
 from diffjoint.metrics import lost_scores, mm_scores, token_accuracy
 from diffjoint.simulate import World, make_world
@@ -137,3 +140,41 @@ def parse(parser: argparse.ArgumentParser, arguments: list[str] | None) -> argpa
     if unknown := [name for name in options.methods if name not in METHODS]:
         parser.error(f"--methods: there is {', '.join(METHODS)}; got {', '.join(unknown)}.")
     return options
+
+
+def run(
+    about: str | None,
+    arguments: list[str] | None,
+    name: str,
+    *,
+    places: Callable[[Sequence[str]], Sequence[Place]],
+    quick: tuple[str, str, int, int],
+    section: Callable[[Path], str],
+    blocks: Blocks,
+) -> None:
+    """Measure what is not in the result file yet, show it on its pages and print it.
+
+    Parameters
+    ----------
+    about : str
+        What the command says of itself.
+    name : str
+        Of the result file.
+    places : callable
+        Returns what is measured by some methods.
+    quick : tuple
+        The one place of a small version.
+    section : callable
+        Returns the text to print, given the folder of the results.
+    """
+    options = parse(make_parser(about), arguments)
+    wanted, rows = places(options.methods), None
+    if options.quick:
+        wanted, rows = [(*quick, method) for method in options.methods], QUICK_ROWS
+    chosen = [place for place in wanted if options.only in (None, place[0])]
+    path = options.results / f"{name}.csv"
+    measure_missing(chosen, KEYS, path, partial(measure, rows=rows), jobs=options.jobs)
+    shown = section(options.results)
+    if options.results == FOLDER and not options.quick:
+        show(blocks)
+    print(shown)

@@ -7,63 +7,45 @@ after a change of how they are shown, or of result files that came from elsewher
 docs/worlds.md is left out: it is made from the tables themselves, see benchmarks.worlds.
 """
 
-from benchmarks import (
-    auto,
-    bayes_limit,
-    calls,
-    calls_columns,
-    check_limit,
-    check_worlds,
-    coherence,
-    columns,
-    coverage,
-    drawn_tables,
-    draws,
-    found_rules,
-    known_rates,
-    life_losses,
-    pages,
-    paper,
-    profiling,
-    real_losses,
-    reduced_paper,
-    regressions,
-    rules_used,
-    scale,
-    scale_fit,
-    scale_kills,
-    speed,
-)
+from importlib import import_module
 
+from benchmarks import pages
+
+MODULES = (
+    "auto",
+    "bayes_limit",
+    "calls",
+    "calls_columns",
+    "check_limit",
+    "check_worlds",
+    "coherence",
+    "columns",
+    "contradictions",
+    "coverage",
+    "drawn_tables",
+    "draws",
+    "found_rules",
+    "ideal",
+    "known_rates",
+    "life_losses",
+    "measured",
+    "paper",
+    "paper_passes",
+    "profiling",
+    "real_losses",
+    "reduced_paper",
+    "regressions",
+    "rules_used",
+    "scale",
+    "scale_fit",
+    "scale_kills",
+    "speed",
+)
+"""The benchmarks that show something on a page."""
 BLOCKS: pages.Blocks = {
     place: make
-    for module in (
-        auto,
-        bayes_limit,
-        calls,
-        calls_columns,
-        check_limit,
-        check_worlds,
-        coherence,
-        columns,
-        coverage,
-        drawn_tables,
-        draws,
-        found_rules,
-        known_rates,
-        life_losses,
-        paper,
-        profiling,
-        real_losses,
-        reduced_paper,
-        regressions,
-        rules_used,
-        scale,
-        scale_fit,
-        scale_kills,
-        speed,
-    )
-    for place, make in module.BLOCKS.items()
+    for name in MODULES
+    for place, make in import_module(f"benchmarks.{name}").BLOCKS.items()
 }
 """Of all benchmarks: by page and name, what makes the text."""
 

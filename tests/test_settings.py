@@ -37,7 +37,8 @@ def test_every_number_can_be_set_by_hand(preset):
     for field in dataclasses.fields(Settings):
         value = getattr(PRESETS[preset], field.name)
         other = {bool: not value, str: "mean" if value == "mode" else "mode"}.get(type(value), 7)
-        other = {"fusion": "vote", "threshold": 0.7, "sampler": "inpaint"}.get(field.name, other)
+        named = {"fusion": "vote", "threshold": 0.7, "sampler": "inpaint", "first_fill": "mean"}
+        other = named.get(field.name, other)
         assert getattr(settings_for(preset, **{field.name: other}), field.name) == other
 
 

@@ -11,8 +11,6 @@ from importlib.util import find_spec
 from benchmarks.methods.base import Method
 from benchmarks.methods.diffusion import (
     DIFFPUTER,
-    NARROW_INPAINT,
-    OWN_DIFFPUTER,
     REDUCED_INPAINT,
     Diffusion,
     budget_of,
@@ -174,18 +172,6 @@ METHODS: dict[str, Entry] = {
         "in batches of 256",
         lambda kinds: Diffusion(kinds, detector="paper", preset="fast", sampler="inpaint"),
         selective=True,
-    ),
-    "diffjoint_paper_narrow": Entry(
-        "Diff-Joint, narrow network, 10 repeats",
-        f"paper's detector and sampler, {budget_of(NARROW_INPAINT)}",
-        lambda kinds: Diffusion(kinds, detector="paper", **NARROW_INPAINT),
-        selective=True,
-    ),
-    "diffputer_own": Entry(
-        "DiffPuter, as its code has it",
-        "Diffusion.diffputer(): mean first fill, standardised coordinates, churn 1, "
-        f"{budget_of(OWN_DIFFPUTER)}",
-        lambda kinds: Diffusion(kinds, **OWN_DIFFPUTER),
     ),
     "diffjoint_as_published": Entry(
         "Diff-Joint, paper's settings",

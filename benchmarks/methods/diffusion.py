@@ -10,7 +10,6 @@ import pandas as pd
 
 from benchmarks.imputers import new_imputer
 from benchmarks.methods.base import Method
-from diffjoint import Diffusion as DiffusionSettings
 from diffjoint import SelectiveImputer
 
 REDUCED: dict[str, Any] = {
@@ -30,30 +29,6 @@ REDUCED: dict[str, Any] = {
 REDUCED_INPAINT: dict[str, Any] = {**REDUCED, "n_draws": 10}
 DIFFPUTER: dict[str, Any] = {**REDUCED, "joint": False, "n_draws": 5}
 """Half of DiffPuter's own ten draws, for time; their mean carries a fifth of their variance."""
-NARROW: dict[str, Any] = {
-    "width": 64,
-    "max_epochs": 150,
-    "patience": 150,
-    "batch_size": 512,
-    "learning_rate": 1e-3,
-    "n_steps": 10,
-    "sigma_max": 10.0,
-    "sigma_min": 0.01,
-}
-"""A small network that is trained and asked often: draws and repeats are what the calls rest on."""
-NARROW_INPAINT: dict[str, Any] = {
-    "preset": "paper",
-    **NARROW,
-    "n_iterations": 5,
-    "n_draws": 20,
-    "n_inpaint_repeats": 10,
-}
-_OWN = DiffusionSettings.diffputer(**NARROW, n_iterations=3).get_params()
-OWN_DIFFPUTER: dict[str, Any] = {
-    "preset": "paper",
-    **{name: value for name, value in _OWN.items() if value is not None},
-}
-"""DiffPuter as its published code has it, but for the size of the network and its training."""
 
 
 def budget_of(settings: Mapping[str, Any]) -> str:

@@ -12,23 +12,17 @@ from benchmarks.tables.table import RATIOS, Size, Table, label
 METHODS = {
     "cmae": "cmae",
     "cmae_paper": "cmae",
-    "diffputer": "diffputer",
-    "diffputer_own": "diffputer",
     "diffjoint_paper": "diffjoint_paper",
     "diffjoint_paper_fast": "diffjoint_paper",
-    "diffjoint_paper_narrow": "diffjoint_paper",
     "diffjoint_as_published": "diffjoint_paper",
 }
 """By name, and under which name the paper has it."""
 AT_ONE_RATIO = ("cmae", "cmae_paper", "diffjoint_as_published")
 """The last two take an hour, and days."""
-AT_TWO_RATIOS = ("diffputer", "diffputer_own")
 PLACES = tuple(
     (ratio, method)
     for ratio, method in product(RATIOS, METHODS)
-    if ratio == RATIOS[0]
-    or (ratio == RATIOS[1] and method in AT_TWO_RATIOS)
-    or method not in (*AT_ONE_RATIO, *AT_TWO_RATIOS)
+    if ratio == RATIOS[0] or method not in AT_ONE_RATIO
 )
 MEASURES = {
     "acc": (Column("ACC of D2 and D3"), "method_comparison", "acc"),

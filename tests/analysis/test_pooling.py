@@ -119,6 +119,50 @@ def test_a_plot_shows_every_draw_and_the_interval():
     assert sorted(axes.lines[1].get_xdata()) == [4.0, 5.0, 6.0]
 
 
+def test_some_parameters_can_be_plotted_by_their_names():
+    pooled = pool([Result(4.0, 1.0), Result(5.0, 1.0), Result(6.0, 1.0)])
+    axes = pooled.plot(parameters=["x"])
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["x"]
+    assert sorted(axes.lines[0].get_xdata()) == [4.0, 5.0, 6.0]
+    with pytest.raises(InputError, match="have const, x"):
+        pooled.plot(parameters=["slope"])
+
+
+def test_covariances_series_and_mappings_pool_as_their_numbers_do():
+    by_hand = pool([[1.0, 2.0], [3.0, 4.0]], [[0.5, 0.25], [0.5, 0.25]])
+    series = [pd.Series({"a": 1.0, "b": 2.0}), pd.Series({"a": 3.0, "b": 4.0})]
+    covariances = [pd.DataFrame([[0.5, 0.1], [0.1, 0.25]], index=["a", "b"])] * 2
+    found = pool(series, covariances)
+    assert found.names == ("a", "b")
+    np.testing.assert_array_equal(found.standard_error, by_hand.standard_error)
+    tables = [pd.DataFrame({"x": [1.0, 2.0, 4.0]}), pd.DataFrame({"x": [1.0, 3.0, 4.0]})]
+    by_name = pool(tables, lambda table: {"mean": table["x"].mean(), "most": table["x"].max()})
+    assert by_name.names == ("mean", "most")
+    assert by_name.estimate[1] == 4.0
+
+
+def test_a_pooled_estimate_shows_its_table():
+    pooled = pool([Result(4.0, 1.0), Result(5.0, 1.0), Result(6.0, 1.0)])
+    assert repr(pooled).startswith("Pooled estimates of 3 tables\n")
+    assert "p_value" in repr(pooled)
+    assert pool([0.0, 0.0], [1.0, 1.0]).table()["p_value"].tolist() == [1.0]
+    assert pool([1.96, 1.96], [1.0, 1.0]).table()["p_value"].tolist() == [
+        pytest.approx(0.05, abs=1e-4)
+    ]
+
+
+def test_analyses_with_other_parameters_are_refused_by_their_names():
+    class Other(Result):
+        def __init__(self):
+            super().__init__(5.0, 1.0)
+            self.params = pd.Series({"const": 1.0, "z": 5.0, "x": 1.0})
+
+    with pytest.raises(InputError, match="table 1 has other parameters .* 'z' is in one"):
+        pool([Result(4.0, 1.0), Other()])
+    with pytest.raises(InputError, match="1 and 2 of them"):
+        pool([[1.0, 2.0], [1.0]], [[1.0, 2.0], [1.0]])
+
+
 @pytest.mark.parametrize(
     ("estimates", "variances", "options", "words"),
     [

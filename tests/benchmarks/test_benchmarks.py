@@ -28,6 +28,7 @@ from benchmarks import (
     lost,
     memory,
     pages,
+    paper_passes,
     profiling,
     real_losses,
     reduced_paper,
@@ -65,6 +66,18 @@ def test_a_perfect_model_is_measured_after_every_pass(tmp_path, capsys):
     for name in ("acc", "recall", "precision"):
         assert results[name].between(50, 100).all()
     assert "| 10 | 1 | recall | 92.0 |" in capsys.readouterr().out
+
+
+def test_passes_of_the_papers_methods_are_scored_and_not_run_again(tmp_path, monkeypatch, capsys):
+    folders = ["--results", str(tmp_path / "passes.csv"), "--checkpoints", str(tmp_path / "saved")]
+    arguments = ["--quick", "--ratios", "20", "--seeds", "0", *folders]
+    paper_passes.main(arguments)
+    results = pd.read_csv(tmp_path / "passes-quick.csv")
+    assert results["method"].tolist() == ["Diff-Joint"] * 2 + ["DiffPuter"] * 2
+    assert results["pass"].tolist() == [1, 2, 1, 2]
+    assert "| DiffPuter | 20 | 1 | RMSE | 5.20 |" in capsys.readouterr().out
+    monkeypatch.setattr(paper_passes, "measure", None)
+    paper_passes.main(arguments)
 
 
 def test_the_limits_are_measured_for_every_mechanism_and_ratio(tmp_path, capsys):

@@ -67,6 +67,20 @@ main()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.csv"]
 
 
+def test_an_interruption_ends_with_code_1_wherever_it_comes(tmp_path):
+    """In text that Python runs, too, as it does to make named tuples and data classes."""
+    household_survey(40).observed_table.to_csv(tmp_path / "in.csv", index=False)
+    code = (
+        "import diffjoint.cli.run.inspecting as run; from diffjoint.cli import main\n"
+        "run.inspect = lambda *_, **__: exec('raise KeyboardInterrupt')\n"
+        "main(['inspect', 'in.csv', '-q'])"
+    )
+    (tmp_path / "started.py").write_text(code)
+    command = [sys.executable, "-m", "started"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, "Interrupted" in done.stderr) == (1, True)
+
+
 @pytest.fixture
 def broken(tmp_path, monkeypatch):
     """A folder, and a command that fails in a way nobody foresaw."""
@@ -111,6 +125,17 @@ def test_no_memory_is_no_riddle(broken, monkeypatch, capsys):
     monkeypatch.setattr("diffjoint.cli.run.inspecting.inspect", fail)
     assert end("inspect", "in.csv", "-q") == 1
     assert "Error: There is not enough memory for this table" in capsys.readouterr().err
+    assert not list(broken.rglob("diffjoint-error-*"))
+
+
+def test_what_the_system_refuses_is_no_unexpected_error(broken, monkeypatch, capsys):
+    def fail(*_, **__):
+        raise OSError(28, "No space left on device", "a file")
+
+    monkeypatch.setattr("diffjoint.cli.run.inspecting.inspect", fail)
+    assert end("inspect", "in.csv", "-q") == 1
+    said = capsys.readouterr().err
+    assert said.startswith("Error: The system could not read or write a file: No space left on")
     assert not list(broken.rglob("diffjoint-error-*"))
 
 

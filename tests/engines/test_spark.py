@@ -6,10 +6,7 @@ from diffjoint.engines import (
     SparkEngine,
     batch_completer,
     find_dataset,
-    sample_dataset,
-    transform_dataset,
     transform_spark,
-    verify,
 )
 from diffjoint.engines.shared import Shared
 from diffjoint.errors import FileError, InputError
@@ -21,31 +18,6 @@ pytestmark = [
     FEW_CELLS, NO_OTHER_LOSSES, pytest.mark.slow,
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
 ]  # fmt: skip
-
-
-def test_spark_writes_what_one_process_writes(session, model, folder, whole, tmp_path):
-    here = transform_dataset(model, folder, tmp_path / "here", piece_rows=150)
-    there = transform_dataset(
-        model, folder, tmp_path / "there", piece_rows=150, engine=SparkEngine(session)
-    )
-    assert there.pieces == here.pieces
-    assert verify(tmp_path / "there") == there
-    assert pa_parquet.read_table(tmp_path / "there").equals(whole.table)
-
-
-def test_spark_chooses_the_rows_that_one_process_chooses(session, folder):
-    there = sample_dataset(folder, 100, SparkEngine(session))
-    assert there.table.equals(sample_dataset(folder, 100).table)
-
-
-def test_a_worker_that_dies_loses_nothing(session, model, folder, whole, tmp_path):
-    shared = Shared(model.read_bytes(), {"table": str(tmp_path / "out")})
-    pieces = list(find_dataset(folder).pieces(70))
-    with SparkEngine(session).started(shared) as run:
-        records = list(run(tasks.complete_and_die_once, pieces))
-    assert (tmp_path / "out.killed").exists()
-    assert {record.name for record in records} == {piece.name for piece in pieces}
-    assert pa_parquet.read_table(tmp_path / "out").num_rows == whole.table.num_rows
 
 
 def test_what_ends_every_try_is_named(session, model, folder, tmp_path):

@@ -97,8 +97,8 @@ def test_a_folder_holds_text_where_fit_saw_text(visits, tmp_path):
         found = read(mask / "grade=2" / f"1.{kind}")[table.columns]
         expected = imputer.predict_mm(rows)[table.columns]
         pd.testing.assert_frame_equal(found, expected, check_dtype=False)
-        columns = read(tmp_path / f"{kind}-out" / "grade=2" / f"1.{kind}").columns
-        assert ("grade" in columns) == (kind == "parquet")
+        completed = read(tmp_path / f"{kind}-out" / "grade=2" / f"1.{kind}")
+        assert [*completed.columns] == [*table.columns]
 
 
 def test_notes_on_columns_and_packed_files_stay(model, visits, tmp_path):
@@ -251,10 +251,13 @@ def test_verify_finds_every_fault(model, folder, tmp_path):
     assert verify(out) == done
 
 
-def test_another_run_does_not_go_on_with_these_pieces(model, folder, tmp_path):
+def test_another_run_does_not_go_on_with_these_pieces(model, folder, tmp_path, monkeypatch):
     transform_dataset(model, folder, tmp_path / "out", piece_rows=150)
     with pytest.raises(FileError, match="output of another run; what differs: pieces"):
         transform_dataset(model, folder, tmp_path / "out", piece_rows=70)
+    monkeypatch.setattr("diffjoint.__version__", "0.0.1", raising=False)
+    with pytest.raises(FileError, match=r"what differs: the version of diffjoint\. Start it as"):
+        transform_dataset(model, folder, tmp_path / "out", piece_rows=150)
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "mine.txt").touch()
     with pytest.raises(FileError, match="new or an empty folder"):
@@ -266,6 +269,8 @@ def test_outputs_stay_apart_from_each_other_and_from_what_is_read(model, folder,
         transform_dataset(model, folder, folder)
     with pytest.raises(InputError, match="do not lie in each other"):
         transform_dataset(model, folder, tmp_path / "out", mask_out=tmp_path / "out" / "mask")
+    with pytest.raises(InputError, match="lies in the folder that is read"):
+        transform_dataset(model, folder, folder / "completed")
 
 
 def test_other_columns_are_refused_before_anything_is_written(model, folder, tmp_path):
@@ -302,3 +307,14 @@ def test_records_are_plain_text(model, folder, tmp_path):
     manifest = json.loads((tmp_path / "out" / "_diffjoint" / "manifest.json").read_text())
     assert manifest["n_rows"] == 450
     assert manifest["tally"]["columns"]["spouse_age"]["missing"] > 0
+
+
+def test_what_the_system_refuses_is_told_with_how_to_go_on(model, folder, tmp_path, monkeypatch):
+    def refuse(*_, **__):
+        raise OSError(errno.EIO, os.strerror(errno.EIO), "disk")
+
+    with monkeypatch.context() as broken:
+        broken.setattr("diffjoint.engines.manifest._write", refuse)
+        with pytest.raises(FileError, match="Cannot read or write disk: .* start the run again"):
+            transform_dataset(model, folder, tmp_path / "out")
+    assert transform_dataset(model, folder, tmp_path / "out").n_rows > 0

@@ -38,8 +38,8 @@ def work_survey(*, lost_along=0.7, seed=0):
 
 def open_table_of(values, answers):
     n_levels = np.zeros(values.shape[1], dtype=int)
-    by = ([HOURS, PAY], row_keys(values, 0), 0)
-    return open_search(values, np.isnan(values), n_levels, *by, answers=answers).table
+    searched, by = [HOURS, PAY], {"keys": row_keys(values, 0), "seed": 0, "answers": answers}
+    return open_search(values, np.isnan(values), n_levels, searched, **by).table
 
 
 def rule_of(**parts):

@@ -174,11 +174,12 @@ def load_and_save(source: str, path: str) -> str:
 
 
 def look_at_databases(folder: Path) -> State:
-    """Return what all files hold: of databases, all tables, once what was open is rolled back."""
+    """Return what all files hold: of databases, all tables, as whoever writes next finds them."""
     state = {}
     for path in sorted(folder.glob("*.db")):
         with closing(sqlite3.connect(path)) as found:
             state[path.name] = "\n".join(found.iterdump())
+            found.execute("PRAGMA user_version = 0")  # removes what was left beside it
     others = {name: told for name, told in state_of(folder).items() if name not in state}
     return {**others, **state}
 

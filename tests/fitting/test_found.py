@@ -132,7 +132,8 @@ def test_reasons_name_a_rule_that_is_evidence(lost_together, answer, said):
 def settle(frame, rules, filled, called):
     """Fill the missing cells of a table as said, and let the rules settle it."""
     table = open_table(frame)
-    schema = infer_schema(table, {"age": "integer", "job": "categorical", "hours": "integer"})
+    kinds = {"age": "integer", "job": "categorical", "hours": "integer", "pay": "continuous"}
+    schema = infer_schema(table, {name: kinds[name] for name in frame})
     values = code_table(table, schema, "error")
     missing = np.isnan(values)
     nothing = np.zeros(missing.shape, dtype=bool)
@@ -165,3 +166,18 @@ def test_two_lost_gates_of_one_rule_change_together():
     settled = settle(frame, rules, np.array([12.0, 0.0, 0.0]), np.zeros((5, 3), dtype=bool))
     assert settled.values[3, 0] >= 16
     assert settled.values[3, 1] == 1.0
+
+
+def test_an_observed_cell_opens_gates_that_lie_behind_each_other():
+    frame = PEOPLE.assign(
+        hours=pd.Series([None, 20, None, None, 30], dtype="Int64"),
+        pay=[None, None, None, 7.5, 9.5],
+    )
+    rules = {"job": "age >= 16", "hours": 'job == "yes"', "pay": "hours >= 25"}
+    frame.loc[3, ["age", "job"]] = [None, None]
+    nobody = np.zeros((5, 4), dtype=bool)
+    settled = settle(frame, rules, np.array([12.0, 0.0, 21.0, 6.0]), nobody)
+    assert settled.values[3, 0] >= 16
+    assert settled.values[3, 1] == 1.0
+    assert settled.values[3, 2] >= 25
+    assert not settled.meaningful[3].any()

@@ -22,6 +22,7 @@ from diffjoint.table import infer_schema, open_table
 from tests.conftest import TINY, TINY_INPAINT, new_imputer
 from tests.fuzz.alter import alter
 from tests.fuzz.choices import Choices
+from tests.fuzz.grammar import decisions_of, rule_of
 from tests.fuzz.judge import ChangedError, Target
 
 TABLE = pd.DataFrame(
@@ -151,9 +152,14 @@ def _opened() -> tuple[Any, Any]:
 
 
 def try_rule(data: bytes, folder: Path) -> None:
-    """A rule is refused, or answers about any values; half of all inputs are made of its words."""
+    """A rule is refused, or answers about any values.
+
+    A quarter of all inputs are made of its words, a quarter by its grammar.
+    """
     if data[:1] < b"\x80":
         text = data[1:].decode("utf-8", "surrogateescape")
+    elif data[:1] >= b"\xc0":
+        text = rule_of(Choices(data[1:]))
     else:
         text = " ".join(RULE_WORDS[byte % len(RULE_WORDS)] for byte in data[1:])
     table, schema = _opened()
@@ -200,7 +206,7 @@ def _rows(text: str, source: Any) -> list[list[str]]:
 def try_decisions(data: bytes, folder: Path) -> None:
     """A list of decisions is refused, or decides on missing cells alone."""
     path = folder / "decisions.csv"
-    path.write_bytes(data)
+    path.write_bytes(data if data[:1] < b"\x80" else decisions_of(Choices(data[1:])))
     known = read_decisions(str(path), TABLE)
     decided = known["known_meaningful"] | known["known_lost"]
     if (decided & TABLE.notna()).any(axis=None):
@@ -293,13 +299,22 @@ def seeds(texts: list[str], first: bytes = b"\x00") -> tuple[bytes, ...]:
 TARGETS = {
     "rules": Target(
         try_rule,
-        (*seeds(RULES), *(bytes([200, i]) for i in range(len(RULE_WORDS)))),
+        (
+            *seeds(RULES),
+            *(bytes([150, i]) for i in range(len(RULE_WORDS))),
+            *(bytes([200, how, how]) for how in range(24)),
+        ),
         words(*RULE_WORDS),
         1_000_000,
         longest=LONGEST + 100,
     ),
     "text tables": Target(try_text_table, seeds(CSV_SEEDS), words(*CSV_WORDS), 50_000),
-    "decisions": Target(try_decisions, seeds(DECISIONS, b""), words(*DECISION_WORDS), 20_000),
+    "decisions": Target(
+        try_decisions,
+        (*seeds(DECISIONS, b""), *(bytes([200, how, 1, how, how]) for how in range(9))),
+        words(*DECISION_WORDS),
+        20_000,
+    ),
     "rule files": Target(
         try_rule_file,
         (*seeds(RULE_FILES[:2]), *seeds(RULE_FILES[2:], b"\x80")),

@@ -13,7 +13,21 @@ from diffjoint.cli import main
 from diffjoint.io.formulas import _FORMULA, guard, guarded, unguard
 from tests.cli.test_cli import SETTINGS
 
-FORMULAS = ["=1+1", "+cmd", "-x", "@SUM(A1)", "\t=1", "\r=1", '=HYPERLINK("http://x")', "'=1"]
+FORMULAS = [
+    "=1+1",
+    "+cmd",
+    "-x",
+    "@SUM(A1)",
+    "\t=1",
+    "\r=1",
+    "\n=1",
+    " =1",
+    "\u00a0@x",
+    "\uff1d1",
+    "\uff0bx",
+    '=HYPERLINK("http://x")',
+    "'=1",
+]
 
 
 @pytest.mark.parametrize("text", FORMULAS)
@@ -30,7 +44,7 @@ def test_numbers_and_plain_text_stay(cell):
     assert unguard(cell) is cell
 
 
-@given(st.text(alphabet="'=+-@\t\ra1", max_size=6))
+@given(st.text(alphabet="'=+-@\t\r\n \uff1da1", max_size=6))
 def test_a_guard_is_taken_off_again(text):
     if guard(text) != text:
         assert unguard(guard(text)) == text

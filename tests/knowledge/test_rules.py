@@ -187,6 +187,7 @@ def test_rules_of_unknown_or_unmodelled_columns_are_refused():
 LONG_RULES = {
     "digits": ("n == " + "9" * 400, "a number of more than 300 digits"),
     "digits in underscores": ("n == " + "1_" * 200 + "1", "a number of more than 300 digits"),
+    "exponent": ("n < 1e999", "a number that is too large"),
     "hexadecimal": ("n == 0x" + "f" * 400, "a number that is too large"),
     "not": ("not " * 3000 + 'm == "yes"', "3,000 deep inside each other; 50 may"),
     "signs": ("n == " + "-" * 3000 + "1", "3,000 deep inside each other"),

@@ -75,6 +75,10 @@ def passengers(n=400, seed=0):
             "age": rng.normal(30, 9, n).round(1),
         }
     )
+    table["fee"] = rng.choice([0, 4.9, 9.9], n)
+    table["in_all"] = (table["paid"] + table["fee"]).round(2)
+    table["adults"], table["children"] = rng.integers(1, 5, n), rng.integers(0, 5, n)
+    table["people"] = table["adults"] + table["children"] + 1
     table["died"] = table["born"] + pd.to_timedelta(rng.integers(0, 20_000, n), "D")
     return table
 
@@ -88,6 +92,8 @@ def test_completed_rows_agree_with_themselves_and_do_so_after_saving(tmp_path):
     assert completed.notna().all(axis=None)
     assert (completed["embarked"].map(PORTS) == completed["embark_town"]).all()
     assert (completed["ticket"] + completed["meals"] == completed["paid"]).all()
+    np.testing.assert_allclose(completed["paid"] + completed["fee"], completed["in_all"])
+    assert (completed["adults"] + completed["children"] + 1 == completed["people"]).all()
     assert (completed["born"] <= completed["died"]).all()
     observed = table.notna()
     assert completed.where(observed).equals(table.where(observed))

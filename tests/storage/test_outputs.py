@@ -324,12 +324,12 @@ def test_what_other_outputs_left_behind_goes_after_a_day(tmp_path):
 
 def test_what_is_written_is_read_by_no_more_people_than_what_is_replaced(tmp_path):
     (tmp_path / "a").write_text("old")
-    (tmp_path / "a").chmod(0o600)
+    (tmp_path / "a").chmod(0o640)
     with staged_outputs():
         write(tmp_path / "a")
         beside = next(path for path in tmp_path.iterdir() if path.name != "a")
         assert stat.S_IMODE(beside.stat().st_mode) == 0o600
-    assert stat.S_IMODE((tmp_path / "a").stat().st_mode) == 0o600
+    assert stat.S_IMODE((tmp_path / "a").stat().st_mode) == 0o640
 
 
 def test_what_cannot_be_put_back_is_put_back_by_the_next_run(tmp_path, monkeypatch):

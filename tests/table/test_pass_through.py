@@ -117,6 +117,16 @@ def test_dates_as_objects_and_periods_are_named_with_what_to_do():
     assert imputer().fit_transform(converted)[["month", "born"]].notna().all(axis=None)
 
 
+def test_ids_and_free_text_whose_missing_cells_stay_are_said_together():
+    names = [f"P{i}" if i % 4 else None for i in range(N)]
+    words = [f"a word or two, {i}" if i % 3 else None for i in range(N)]
+    large = pd.Series([2**63 + i if i % 5 else None for i in range(N)], dtype="UInt64")
+    (said,) = doubts(table(person=names, remark=words, large=large))
+    assert said.startswith("'person', 'remark', 'large' hold ids or free text, so that their")
+    assert "{'person': 'categorical'}" in said
+    assert doubts(table(person=names), {"person": "pass-through"}) == ()
+
+
 def test_what_was_asked_for_and_what_is_usual_gets_no_word():
     kinds = dict.fromkeys(["void", "born"], "pass-through")
     assert doubts(table(void=None, born=pd.Series(DAYS, dtype=object)), kinds) == ()

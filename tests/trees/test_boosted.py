@@ -4,14 +4,15 @@ from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostin
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from diffjoint.trees import (
-    boosted,
     constant,
     grow,
+    growing,
     mean_of,
     pack_trees,
     unpack_trees,
 )
-from diffjoint.trees.boosted import BLOCK, MOST_LEAVES, n_bins_for
+from diffjoint.trees.boosted import BLOCK, MOST_LEAVES
+from diffjoint.trees.growing import n_bins_for
 
 INPUTS = np.arange(4)
 
@@ -135,7 +136,7 @@ def open_mp_threads():
 def test_few_rows_are_learnt_by_one_thread_and_the_others_given_back(monkeypatch):
     """With several, they would wait for each other longer than they work."""
     seen = []
-    monkeypatch.setattr(boosted, "_compiled", lambda: None)
+    monkeypatch.setattr(growing, "_compiled", lambda: None)
 
     class Learner(HistGradientBoostingRegressor):
         def fit(self, numbers, target):

@@ -1,6 +1,6 @@
 """Read what an analysis found in each table: estimates, their variances and their names."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,7 +46,7 @@ def read_results(results: Sequence[Any]) -> Found:
             "pool(tables, function).",
             parameter="estimates",
         )
-    names = _names(results[0].params)
+    names = _shared_names([one.params for one in results])
     estimates = np.array([np.asarray(one.params, dtype=float) for one in results])
     variances = np.array([np.asarray(one.bse, dtype=float) ** 2 for one in results])
     dof = getattr(results[0], "df_resid", None)
@@ -72,21 +72,50 @@ def analyse(
     if all(map(is_result, first)):
         return read_results(first)
     if all(isinstance(one, tuple) and len(one) == 2 for one in first):
-        estimates, variances = (np.array([_numbers(one[i]) for one in first]) for i in range(2))
-        return Found(estimates, variances, _names(first[0][0]))
+        return given_pair([one[0] for one in first], [one[1] for one in first])
     if n_bootstraps < FEWEST_BOOTSTRAPS:
         raise InputError(
             f"n_bootstraps must be at least {FEWEST_BOOTSTRAPS} where the function returns no "
             f"variances; got {n_bootstraps}.",
             parameter="n_bootstraps",
         )
+    names = _shared_names(first)
     rng = np.random.default_rng(random_state)
     found = []
     for table in tables:
         rows = [rng.integers(0, len(table), len(table)) for _ in range(n_bootstraps)]
         again = np.array([_numbers(analysis(_rows_of(table, some))) for some in rows])
         found.append(again.var(axis=0, ddof=1))
-    return Found(np.array([_numbers(one) for one in first]), np.array(found), _names(first[0]))
+    return Found(np.array([_numbers(one) for one in first]), np.array(found), names)
+
+
+def given_pair(estimates: Sequence[Any], variances: Sequence[Any]) -> Found:
+    """Read estimates and variances of each table; of covariances, their diagonal."""
+    names = _shared_names(estimates)
+    found = [_numbers(one) for one in estimates]
+    square = 2 * np.shape(found[0]) if found and found[0].ndim == 1 else None
+    spread = [_numbers(one) for one in variances]
+    spread = [np.diag(one) if one.shape == square else one for one in spread]
+    return Found(np.array(found), np.array(spread), names)
+
+
+def _shared_names(found: Sequence[Any]) -> tuple[str, ...]:
+    """Return the names that estimates of all tables have; raise if they are not the same."""
+    names, sizes = [_names(one) for one in found], [np.size(_numbers(one)) for one in found]
+    for k, (own, size) in enumerate(zip(names, sizes, strict=True)):
+        if own == names[0] and size == sizes[0]:
+            continue
+        other = sorted(set(own) ^ set(names[0]))
+        which = (
+            f"{other[0]!r} is in one of them alone" if other else f"{size} and {sizes[0]} of them"
+        )
+        raise InputError(
+            f"The analysis of table {k} has other parameters than that of table 0: {which}. A "
+            "level that is not in every table makes them so: fix the levels, such as by pandas' "
+            "Categorical, or leave rare ones out.",
+            parameter="estimates",
+        )
+    return names[0] if names else ()
 
 
 def _rows_of(table: Any, rows: NDArray[np.int64]) -> Any:
@@ -96,6 +125,8 @@ def _rows_of(table: Any, rows: NDArray[np.int64]) -> Any:
 
 def _numbers(found: Any) -> NDArray[np.float64]:
     """Return estimates as an array: those of a linear model with its intercept first."""
+    if isinstance(found, Mapping):
+        found = [*found.values()]
     if not hasattr(found, "coef_"):
         return np.asarray(found, dtype=float)
     intercept = np.atleast_1d(getattr(found, "intercept_", np.empty(0)))
@@ -111,5 +142,7 @@ def _names(found: Any) -> tuple[str, ...]:
         if names is None or np.size(found.coef_) != len(names):
             return ()
         return (*["intercept"] * n_intercepts, *map(str, names))
+    if isinstance(found, Mapping):
+        return tuple(map(str, found))
     index = getattr(found, "index", None)
     return () if index is None or callable(index) else tuple(map(str, index))

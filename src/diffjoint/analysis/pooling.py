@@ -11,14 +11,14 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.stats import t as student
 
 from diffjoint._extras import load
-from diffjoint.analysis.estimates import Found, analyse, read_results
+from diffjoint.analysis.estimates import Found, analyse, given_pair, read_results
 from diffjoint.errors import InputError
 
 Estimate = float | NDArray[np.float64]
 """One number, or one for each of several parameters."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Pooled:
     """Pooled estimate of several completed tables: numbers, or arrays with one per parameter.
 
@@ -53,6 +53,10 @@ class Pooled:
     by_table: NDArray[np.float64] = field(default_factory=lambda: np.empty(0), compare=False)
     names: tuple[str, ...] = ()
 
+    def __repr__(self) -> str:
+        shown = self.table().to_string(float_format=lambda number: f"{number:.4g}")
+        return f"Pooled estimates of {self.n_tables} tables\n{shown}"
+
     def interval(self, level: float = 0.95) -> tuple[Estimate, Estimate]:
         """Return the lower and upper end of the confidence interval."""
         if not 0.0 < level < 1.0:
@@ -65,10 +69,12 @@ class Pooled:
     def table(self, level: float = 0.95) -> pd.DataFrame:
         """Return one row per parameter: estimate, standard error, interval, missing information.
 
+        ``p_value`` is that of the hypothesis that the parameter is 0.
+
         Examples
         --------
         >>> pool([1.0, 2.0, 3.0], [0.5, 0.5, 0.5]).table().round(2).columns.tolist()
-        ['estimate', 'standard_error', 'low', 'high', 'dof', 'missing_information']
+        ['estimate', 'standard_error', 'low', 'high', 'dof', 'p_value', 'missing_information']
         """
         low, high = self.interval(level)
         columns = {
@@ -77,10 +83,19 @@ class Pooled:
             "low": low,
             "high": high,
             "dof": self.dof,
+            "p_value": self._p_value,
             "missing_information": self.missing_information,
         }
         shown = {name: np.atleast_1d(numbers) for name, numbers in columns.items()}
         return pd.DataFrame(shown, index=list(self.names) or None)
+
+    @property
+    def _p_value(self) -> Estimate:
+        """P of estimates at least as far from 0 if the parameter is 0."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            far = np.abs(self.estimate) / self.standard_error
+        p_value: Estimate = _plain(2 * student.sf(far, self.dof))
+        return p_value
 
     def enough_draws(self, error: float = 0.05) -> int:
         """Return how many draws make standard errors repeatable.
@@ -113,34 +128,53 @@ class Pooled:
         most = float(np.max(self.missing_information))
         return max(2, ceil(1 + (most / error) ** 2 / 2))
 
-    def plot(self, level: float = 0.95, ax: Any = None) -> Any:
+    def plot(
+        self, level: float = 0.95, ax: Any = None, parameters: Sequence[str] | None = None
+    ) -> Any:
         """Plot the estimate of each table beside the pooled one with its interval.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
             Where to plot; a new figure if not given.
+        parameters : sequence of str, optional
+            Names of those to plot; all if not given. An intercept may be far from the others.
 
         Returns
         -------
         Axes
         """
         pyplot = load("matplotlib", "plots", "plot needs", module="matplotlib.pyplot")
+        asked = self._places(parameters)
         if ax is None:
-            ax = pyplot.subplots(figsize=(6, 1 + 0.4 * np.size(self.estimate)))[1]
-        low, high = (np.atleast_1d(end) for end in self.interval(level))
-        middle = np.atleast_1d(self.estimate)
-        by_table = self.by_table.reshape(self.n_tables, -1)
+            ax = pyplot.subplots(figsize=(6, 1 + 0.4 * len(asked)))[1]
+        low, high = (np.atleast_1d(end)[asked] for end in self.interval(level))
+        middle = np.atleast_1d(self.estimate)[asked]
+        by_table = self.by_table.reshape(self.n_tables, -1)[:, asked]
         places = np.arange(len(middle))
         for place in places:
             beside = np.full(self.n_tables, place + 0.2)
             ax.plot(by_table[:, place], beside, "|", color="0.5")
         reach = np.abs(np.vstack([middle - low, high - middle]))
         ax.errorbar(middle, places, xerr=reach, fmt="o", color="black", capsize=3)
-        ax.set_yticks(places, list(self.names) or [str(place) for place in places])
+        names = self.names or [str(place) for place in range(np.size(self.estimate))]
+        ax.set_yticks(places, [names[place] for place in asked])
         ax.invert_yaxis()
         ax.set_xlabel(f"estimate, {level:.0%} interval; strokes: {self.n_tables} draws")
         return ax
+
+    def _places(self, parameters: Sequence[str] | None) -> list[int]:
+        """Return the places of parameters with some names, in that order."""
+        if parameters is None:
+            return [*range(np.size(self.estimate))]
+        unknown = [name for name in parameters if name not in self.names]
+        if unknown:
+            known = ", ".join(self.names) or "no names"
+            raise InputError(
+                f"parameters names {unknown[0]!r}; the pooled estimates have {known}.",
+                parameter="parameters",
+            )
+        return [self.names.index(name) for name in parameters]
 
 
 def pool(
@@ -159,8 +193,9 @@ def pool(
         Estimate from each table; or a statsmodels result of each; or the tables themselves.
     variances : array of the same shape, or callable
         Squared standard errors. Left out for results, which have their own. For tables a function
-        of a table, which returns a statsmodels result, a pair of estimates and variances, or what
-        has no variances: numbers, or a fitted scikit-learn model with ``coef_``.
+        of a table, which returns a statsmodels result, a pair of estimates and variances (or a
+        matrix of covariances), or what has no variances: numbers, also by name, or a fitted
+        scikit-learn model with ``coef_``.
     dof_complete : float, optional
         Degrees of freedom if no cell were missing; for a regression, rows minus coefficients. If
         not given, those of the results; else they are taken as infinite.
@@ -228,7 +263,9 @@ def _found(estimates: Any, variances: Any, n_bootstraps: int, random_state: int)
         return analyse(list(estimates), variances, n_bootstraps, random_state)
     if variances is None:
         return read_results(list(estimates))
-    return Found(estimates, variances)
+    if not (np.iterable(estimates) and np.iterable(variances)):
+        return Found(estimates, variances)
+    return given_pair(list(estimates), list(variances))
 
 
 def _combined_dof(

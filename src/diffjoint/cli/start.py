@@ -79,10 +79,15 @@ def _signals(*, is_process: bool) -> Iterator[None]:
 
 
 def ignore_signals() -> None:
-    """Let what is said of an interruption not be interrupted."""
+    """Let what is said of an interruption not be interrupted, nor replace the exit code.
+
+    Python ends itself by SIGINT, whatever the exit code, if an interruption went through text that
+    it ran, as libraries do when they are loaded; running text again makes it forget that.
+    """
     if threading.current_thread() is threading.main_thread():
         for number in SIGNALS:
             signal.signal(number, signal.SIG_IGN)
+    exec("")
 
 
 def _interrupt(number: int, frame: FrameType | None) -> NoReturn:

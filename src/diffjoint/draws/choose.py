@@ -147,10 +147,10 @@ def _choose_penalty(plan: ColumnPlan, rows: Rows, target: Values) -> tuple[Colum
     return replace(plan, penalty=PENALTIES[place]), errors[place]
 
 
-def squared_error(plan: ColumnPlan, rows: Rows, target: Values) -> float:
-    """Return the squared error of a plan's regression on hidden folds, as a share of variance."""
+def residuals(plan: ColumnPlan, rows: Rows, target: Values) -> Values:
+    """Return what a plan's regression leaves of hidden folds, in deviations of the target."""
     left = _left_out(rows.basis(plan), target, np.ones(len(target)), plan.penalty)
-    return float((left**2).mean() / max(target.var(), TINY))
+    return left / max(float(target.std()), TINY)
 
 
 def _left_out(basis: Values, target: Values, weights: Values, penalty: float) -> Values:

@@ -10,17 +10,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
+from scipy.stats import kurtosis
 
 from diffjoint._types import Places, Values
-from diffjoint.draws.choose import squared_error
+from diffjoint.draws.choose import residuals
 from diffjoint.draws.column import ColumnModel, ColumnPlan, Rows
 from diffjoint.draws.design import Layout
 from diffjoint.table import to_standard_units
 
 N_PROPOSALS = 30
-LEAST_GAIN, MOST_EXPLAINED, MOST_LOST = 0.04, 0.85, 1.5
+LEAST_GAIN, MOST_EXPLAINED, MOST_LOST, MOST_KURTOSIS = 0.08, 0.85, 1.5, 1.0
 """A number is weighed by if products lower its squared error by this share at least, if no more of
-its variance is explained, and if the column to draw is not much worse predicted without it."""
+its variance is explained, if what they leave is about normal, as the odds take it to be, and if the
+column to draw is not much worse predicted without it."""
 SPREADING = 65_521.0
 """Makes a second uniform number of the digits of the first."""
 
@@ -45,17 +47,23 @@ def plan_weighing(
     """
     chosen = list(plans)
 
-    def error(j: int, plan: ColumnPlan) -> float:
+    def left(j: int, plan: ColumnPlan) -> Values:
         seen = ~np.isnan(values[:, j])
         target = to_standard_units(values[seen, j], layout.columns[j])
-        return squared_error(plan, rows.take(seen), target)
+        return residuals(plan, rows.take(seen), target)
+
+    def error(j: int, plan: ColumnPlan) -> float:
+        return float((left(j, plan) ** 2).mean())
 
     gains = {}
     for k, plan in enumerate(plans):
-        if len(plan.pairs):
-            with_pairs, without = error(k, plan), error(k, _without_pairs(plan))
-            if with_pairs > 1 - MOST_EXPLAINED and 1 - with_pairs / without > LEAST_GAIN:
-                gains[k] = 1 - with_pairs / without
+        if len(plan.pairs) and not len(plan.shared):
+            with_pairs = left(k, plan)
+            share = float((with_pairs**2).mean())
+            gain = 1 - share / error(k, _without_pairs(plan))
+            is_normal = abs(float(kurtosis(with_pairs))) <= MOST_KURTOSIS
+            if share > 1 - MOST_EXPLAINED and gain > LEAST_GAIN and is_normal:
+                gains[k] = gain
     for k in sorted(gains, key=lambda k: (-gains[k], k)):
         if not len(chosen[k].pairs):
             continue

@@ -5,6 +5,7 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from diffjoint.engines.engine import Run, Task, check_workers, gave_up, require
+from diffjoint.errors import FileError
 
 _AHEAD = 4
 """Tasks for each thread of the cluster that are handed over at a time."""
@@ -65,7 +66,13 @@ class DaskEngine:
                 )
             except RuntimeError as error:
                 raise gave_up("Dask", "its workers could not be started") from error
-        return stack.enter_context(Client(where))
+        try:
+            return stack.enter_context(Client(where))
+        except OSError as error:
+            raise FileError(
+                f"Cannot reach a Dask scheduler at {where}: {error}. Check the address, and that "
+                "the scheduler runs the same version of Dask."
+            ) from error
 
 
 def _run(client: Any, task: Task, shared: Any, pieces: Sequence[Any]) -> Iterator[Any]:

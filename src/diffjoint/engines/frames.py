@@ -34,8 +34,11 @@ def transform_dask(model: Model, frame: Any) -> Any:
     dask.dataframe.DataFrame
         Of the same columns, dtypes, index and partitions.
     """
+    from dask import delayed
+
     shared = _shared(model)
-    return frame.map_partitions(_complete_part, shared, meta=_complete_part(frame._meta, shared))
+    held = delayed(shared, pure=False)  # a task of its own: workers are sent it once
+    return frame.map_partitions(_complete_part, held, meta=_complete_part(frame._meta, shared))
 
 
 def transform_spark(model: Model, frame: Any) -> Any:

@@ -25,6 +25,7 @@ PIECES = "pieces"
 COUNTS = ("repeats", "before")
 """Folders of counts: what the rows of a piece hold, and those of the pieces before it."""
 _IN_WORDS = {
+    "version": "the version of diffjoint",
     "model": "the model",
     "unseen": "--unseen",
     "na_values": "--na-values",

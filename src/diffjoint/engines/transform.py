@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
+import diffjoint
 from diffjoint._progress import NoProgress, Progress, progress_bar
 from diffjoint.engines import manifest as written
 from diffjoint.engines.engine import Engine, Run, explaining_files
@@ -131,7 +132,7 @@ def transform_dataset(
     columns = imputer.schema_.columns
     names = [column.name for column in columns]
     dataset = find_dataset(source, [column.name for column in columns if _is_text(column)])
-    _check_apart(dataset, folders)
+    _check_apart(source, dataset, folders)
     check_columns(dataset, names, encoding)
     counts_repeats = depends_on_repeats(imputer, draws=n_draws > 0)
     most_rows = _rows_of_a_piece(piece_rows, memory_limit, len(names))
@@ -264,9 +265,14 @@ def _folders(
     return folders
 
 
-def _check_apart(dataset: Dataset, folders: dict[str, str]) -> None:
-    """Raise if an output would be among the files that are read."""
+def _check_apart(source: str | os.PathLike[str], dataset: Dataset, folders: dict[str, str]) -> None:
+    """Raise if an output would be among the files that are read, now or when a run goes on."""
     for folder in map(Path, folders.values()):
+        if Path(source).is_dir() and dataset.folder.resolve() in folder.resolve().parents:
+            raise InputError(
+                f"{folder} is to be written to, and lies in the folder that is read: it would be "
+                "taken for a part of it later. Name a folder beside it."
+            )
         is_within = folder.resolve() == dataset.folder.resolve()
         if is_within or any(folder.resolve() in file.resolve().parents for file in dataset.files):
             raise InputError(
@@ -298,6 +304,7 @@ def _plan(shared: Shared, dataset: Dataset, pieces: Sequence[Piece]) -> dict[str
     """Return what tells a run from others: another run must not go on with its pieces."""
     table = shared.folders["table"]
     return {
+        "version": diffjoint.__version__,
         "model": written.digest_of(shared.model),
         "unseen": shared.unseen,
         "na_values": list(shared.na_values),

@@ -37,6 +37,8 @@ N_WAYS = 2
 """Ways that a column can be named."""
 LEAST_GAIN = 0.004
 """Share of what is uncertain about which cells are missing that losses may leave to contexts."""
+FAR_MORE = 2.0
+"""How many times as much as others a column misses of which it must be said."""
 LEAST_EXCESS = 0.02
 """Share of the cells that a column must miss beyond the rate that others agree on."""
 AGREE = 3.0
@@ -50,6 +52,7 @@ LOSSES = "losses explain it"
 TOGETHER = "lost together with other cells"
 CONTEXTS = "contexts say more than losses can"
 EXCESS = "misses more than others, not at random"
+UNTOLD = "misses far more than others, and equally often in all rows"
 
 
 @dataclass(frozen=True)
@@ -232,8 +235,9 @@ def _decide(
             candidates.append(Candidate(rate, None, None, None, 1.0, False, reason))
             continue
         p = min(by_context[j], by_excess[j])
-        reason = CONTEXTS if j in named else EXCESS if p <= false_find_rate else LOSSES
         excess = None if shared is None else rate - shared
+        usual = UNTOLD if shared is not None and _is_far_more(rate, shared, n_rows) else LOSSES
+        reason = CONTEXTS if j in named else EXCESS if p <= false_find_rate else usual
         auc, gain = signs[j].auc, signs[j].gain
         candidates.append(Candidate(rate, excess, auc, gain, p, p <= false_find_rate, reason))
     return candidates
@@ -257,6 +261,12 @@ def _shared_rate(
     if len(best) < max(fewest, AGREEING_SHARE * len(columns)):
         return None
     return float(rates[best].mean())
+
+
+def _is_far_more(rate: float, shared: float, n_rows: int) -> bool:
+    """Return whether a column misses far more than the rate that others agree on."""
+    error = np.sqrt(max(shared * (1 - shared), 1 / n_rows) / n_rows)
+    return bool(rate > FAR_MORE * shared + LEAST_EXCESS + AGREE * error)
 
 
 def _excess_p(sign: _Signs, shared: float | None, n_rows: int) -> float:

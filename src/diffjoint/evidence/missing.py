@@ -1,6 +1,5 @@
 """How likely a cell is missing, given the rest of its row."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -9,7 +8,7 @@ from scipy.special import logit
 from sklearn.ensemble import HistGradientBoostingClassifier
 
 from diffjoint._types import Mask, Places, Values
-from diffjoint.trees import Trees, constant, grow, side_by_side
+from diffjoint.trees import Features, Trees, constant, grow
 
 FEWEST = 20
 """Cells of the rarer kind below which nothing but the rate is learnt."""
@@ -44,7 +43,11 @@ def learn_missing(
     inputs : int array
         The columns to go by.
     """
-    return _grown(rows, is_missing, n_levels, inputs, LEARNER | UNTIL_WORSE, seed)
+    alike = _without_trees(is_missing, inputs)
+    if alike is not None:
+        return alike
+    learner = _learner(len(rows), LEARNER | UNTIL_WORSE, seed)
+    return grow(learner, rows[:, inputs], is_missing, n_levels[inputs], inputs)
 
 
 def learn_in_folds(
@@ -58,20 +61,19 @@ def learn_in_folds(
 ) -> tuple[Trees, ...]:
     """Trees for each fold, learnt on the rows of the others, or on some if there are many.
 
-    The number of rounds is what the first fold calls for, so that none other has to hold out rows
-    for it.
+    The number of rounds is what all folds together call for, each by the rows that it holds out.
     """
-
-    def grown(which: range, settings: dict[str, Any]) -> Iterator[Trees]:
-        def of(fold: int) -> Trees:
-            some = _rows_outside(folds, fold, seed)
-            return _grown(rows[some], is_missing[some], n_levels, inputs, IN_FOLDS | settings, seed)
-
-        return side_by_side(of, which, len(rows))
-
-    (tried,) = grown(range(1), UNTIL_LITTLE)
-    n_rounds = max(1, len(tried.roots))
-    return tuple(grown(range(n_folds), {"max_iter": n_rounds, "early_stopping": False}))
+    learnt = [_rows_outside(folds, fold, seed) for fold in range(n_folds)]
+    grown = [_without_trees(is_missing[some], inputs) for some in learnt]
+    unsure = [fold for fold in range(n_folds) if grown[fold] is None]
+    if unsure:
+        parts = [(learnt[fold], np.flatnonzero(folds == fold)) for fold in unsure]
+        learner = _learner(min(map(len, learnt)), IN_FOLDS | UNTIL_LITTLE, seed)
+        features = Features(rows[:, inputs], n_levels[inputs], inputs)
+        trees = features.grow_in_folds(learner, is_missing, parts)
+        for fold, one in zip(unsure, trees, strict=True):
+            grown[fold] = one
+    return tuple(one for one in grown if one is not None)
 
 
 def _rows_outside(folds: NDArray[np.int64], fold: int, seed: int) -> NDArray[np.intp]:
@@ -87,18 +89,13 @@ def rows_outside(folds: NDArray[np.int64], fold: int) -> NDArray[np.intp]:
     return rows if len(rows) else np.arange(len(folds))
 
 
-def _grown(
-    rows: Values,
-    is_missing: Mask,
-    n_levels: NDArray[np.int64],
-    inputs: Places,
-    settings: dict[str, Any],
-    seed: int,
-) -> Trees:
+def _without_trees(is_missing: Mask, inputs: Places) -> Trees | None:
+    """Return the rate alone, where there is too little to learn from; None elsewhere."""
     rate = float(np.clip(is_missing.mean(), 1e-4, 1 - 1e-4))
     few = min(is_missing.sum(), (~is_missing).sum()) < FEWEST
-    if few or not len(inputs):
-        return constant(np.array([logit(rate)]))
-    leaf = int(np.clip(len(rows) // 300, 10, 40))
-    learner = HistGradientBoostingClassifier(**settings, min_samples_leaf=leaf, random_state=seed)
-    return grow(learner, rows[:, inputs], is_missing, n_levels[inputs], inputs)
+    return constant(np.array([logit(rate)])) if few or not len(inputs) else None
+
+
+def _learner(n_rows: int, settings: dict[str, Any], seed: int) -> HistGradientBoostingClassifier:
+    leaf = int(np.clip(n_rows // 300, 10, 40))
+    return HistGradientBoostingClassifier(**settings, min_samples_leaf=leaf, random_state=seed)

@@ -10,7 +10,14 @@ from diffjoint._progress import NoProgress, Progress
 from diffjoint._types import Mask, Values
 from diffjoint.errors import option
 from diffjoint.evidence import TOO_FEW, Candidate, find_candidates
-from diffjoint.evidence.candidates import CONTEXTS, EXCESS, LOSSES, TOGETHER
+from diffjoint.evidence.candidates import (
+    CONTEXTS,
+    EXCESS,
+    LOSSES,
+    NOTHING_MISSING,
+    TOGETHER,
+    UNTOLD,
+)
 from diffjoint.knowledge.labels import Labels
 from diffjoint.parameters.checks import AUTO, check
 from diffjoint.parameters.choices import Checkboxes
@@ -41,6 +48,12 @@ __all__ = [
 CHECKBOX = f"a checkbox: missing is {UNTICKED}"
 BY_CODES, BY_RULES = "its codes say so", "its rule says so"
 """Why a column is searched whatever its missing cells show."""
+EXPLAINED = "its codes say why each cell is missing"
+REMEDIES = {
+    TOO_FEW: "Name those that may be meaningful.",
+    UNTOLD: "If there may be nothing to fill in, name them beside the columns that were found.",
+}
+"""What to do about columns that cannot be judged, by the reason in their evidence."""
 MATTERS = 0.02
 """Share of its cells that a column misses at least for a warning that it could not be judged."""
 MOST_NAMED = 8
@@ -51,6 +64,9 @@ IN_WORDS = {
     LOSSES: "missing as cells are that get lost",
     TOGETHER: "missing together with other cells, as cells are that get lost together",
     TOO_FEW: "too few to tell",
+    UNTOLD: "missing far more often than other columns, and equally often in all rows, so that the "
+    "table cannot tell whether they are lost",
+    EXPLAINED: "their codes say why",
     BY_CODES: "their codes say so",
     BY_RULES: "their rules say so",
 }
@@ -155,6 +171,11 @@ def search_coded(
         schema.n_levels,
         tick=lambda: progress.advance(1),
     )
+    incomplete = set(np.flatnonzero(np.isnan(values).any(axis=0)).tolist())
+    found = [
+        replace(one, reason=EXPLAINED) if one.reason == NOTHING_MISSING and j in incomplete else one
+        for j, one in enumerate(found)
+    ]
     return [
         {"column": table.labels[position], **_record(candidate, table, schema, position)}
         for position, candidate in zip(schema.modelled_positions.tolist(), found, strict=True)
@@ -170,17 +191,21 @@ def _record(found: Candidate, table: Table, schema: Schema, position: int) -> di
 
 def not_judged(evidence: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
     """Name the columns that miss too few cells to be judged, and enough for it to matter."""
-    few = [
+    return tuple(
+        f"{option('mm_columns', AUTO)} could not judge {', '.join(map(repr, few))}: {reason}. "
+        f"Missing cells there are taken for lost. {remedy}"
+        for reason, remedy in REMEDIES.items()
+        if (few := _of_reason(evidence, reason))
+    )
+
+
+def _of_reason(evidence: Sequence[Mapping[str, Any]], reason: str) -> list[Any]:
+    """Return the columns with a reason that miss enough for it to matter."""
+    return [
         found["column"]
         for found in evidence
-        if found["reason"] == TOO_FEW and found["missing_rate"] >= MATTERS
+        if found["reason"] == reason and found["missing_rate"] >= MATTERS
     ]
-    if not few:
-        return ()
-    return (
-        f"{option('mm_columns', AUTO)} could not judge {', '.join(map(repr, few))}: {TOO_FEW}. "
-        "They are taken for lost there. Name those that may be meaningful.",
-    )
 
 
 def found_in_words(evidence: Sequence[Mapping[str, Any]]) -> str:

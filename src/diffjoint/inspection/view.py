@@ -8,6 +8,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from diffjoint.evidence.candidates import UNTOLD
 from diffjoint.fitting.auto_columns import AUTO
 from diffjoint.inspection.inspect import ColumnFound, Inspection
 from diffjoint.io.files import STANDARD_STREAM, TableFile
@@ -216,8 +217,14 @@ def _candidates(found: Inspection, listed: Sequence[ColumnFound]) -> str:
     """Name the candidates, or say what is known of the columns if there are none."""
     names = ", ".join(_quoted(str(label)) for label in found.mm_columns)
     unjudged = [column.name for column in listed if column.label in found.unjudged]
-    if names or not unjudged:
+    untold = [column.name for column in listed if column.reason == UNTOLD]
+    if names or not (unjudged or untold):
         return names or "none: losses explain every missing cell"
+    if untold:
+        return (
+            "none: losses explain the missing cells of most columns. Of "
+            f"{', '.join(map(_quoted, untold))} the table cannot tell: each {UNTOLD}"
+        )
     if not any(column.auc is not None for column in listed):
         return "none, as there are too few missing or observed cells to tell of any column"
     return (

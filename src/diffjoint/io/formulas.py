@@ -7,8 +7,9 @@ import narwhals as nw
 
 from diffjoint._numbers import is_number_text
 
-_FORMULA = re.compile(r"'*[=+\-@\t\r]")
-"""Apostrophes before it count, so that taking one off gives back what was there."""
+_FORMULA = re.compile(r"'*(?:[\s\x00-\x1f\u200b]*[=+\-@\uff1d\uff0b\uff0d\uff20]|[\t\r\n])")
+"""Also in full width, and after white space, as some spreadsheets take it. Apostrophes before it
+count, so that taking one off gives back what was there."""
 
 
 def guarded(table: Any) -> Any:

@@ -232,6 +232,8 @@ def resolve_knowledge(
     unseen = np.isnan(values) & ~missing
     asked = np.where(unseen, UNSEEN_LEVEL, values) if unseen.any() else values
     against = [(rule, _apply_rule(rule, asked, missing, labelled, said)) for rule in rules]
+    for rule in reversed(rules):
+        _open_gates(rule, rules, asked, said)
     return Knowledge(
         said.meaningful,
         said.lost,
@@ -281,6 +283,22 @@ def _apply_rule(rule: Rule, asked: Values, missing: Mask, labelled: Labels, said
             said.lost[:, j] |= is_open & (answers == TRUE)
         contradicts |= labelled.meaningful[:, j] & (answers == TRUE)
     return contradicts
+
+
+def _open_gates(rule: Rule, rules: Sequence[Rule], asked: Values, said: _Said) -> None:
+    """Add to ``said`` which undecided gates must have a value, since what they open is there.
+
+    What opens such a gate must then hold as well, and so on: rules are to be gone through with the
+    gates last.
+    """
+    for gate in sorted(rule.gates & {one.target for one in rules}):
+        rows = np.flatnonzero((said.demanded[:, rule.target] == TRUE) & said.undecided[:, gate])
+        if len(rows):
+            closed = said.meaningful[rows]
+            closed[:, gate] = True
+            must = rows[rule.answers(asked[rows], closed) == FALSE]
+            said.lost[must, gate], said.undecided[must, gate] = True, False
+            said.demanded[must, gate] = TRUE
 
 
 def without_lost_checkboxes(values: Values, labels: Labels, schema: Schema) -> Values:

@@ -6,6 +6,7 @@ values. A rule that begins with "only if" says nothing about the cells where it 
 
 import ast
 import difflib
+import math
 import operator
 import re
 from collections.abc import Callable, Hashable, Sequence
@@ -330,6 +331,8 @@ class _RuleParser:
             if not isinstance(node, ast.Constant) or isinstance(node.value, str | bool):
                 raise self.wrong(f"{self.shown(node)} is no number. {_CAN_SAY}")
         if isinstance(node, ast.Constant) and isinstance(node.value, str | bool | int | float):
+            if node.value == math.inf:
+                raise self.wrong("it has a number that is too large for any column")
             return sign * node.value if sign == -1 else node.value
         raise self.wrong(f"it says {self.shown(node)}. {_CAN_SAY}")
 

@@ -59,23 +59,42 @@ def make_agree(
     if not len(rows):
         return values
     row = _Rows(relations, columns, values[rows], filled[rows], has_value[rows])
-    ordered = in_order(relations, concerned)
-    for column in ordered:
-        row.keep(column, lambda level, some: likely(level, rows[some]))
-        row.decide(concerned)
-    row.decide_guesses(ordered)
+    ordered = in_order(relations, columns, concerned)
+    row.fill(ordered, lambda level, some: likely(level, rows[some]))
+    _try_levels(row, ordered)
     agreed = values.copy()
     agreed[rows] = np.where(filled[rows], row.held(), values[rows])
     return agreed
 
 
-def in_order(relations: Relations, concerned: Sequence[int]) -> list[int]:
+def _try_levels(row: "_Rows", ordered: Sequence[int]) -> None:
+    """Try the other levels of guessed addends in rows that a sum does not hold in."""
+    level_numbers = row.relations.level_numbers
+    for column in (j for j in ordered if level_numbers and len(level_numbers[j])):
+        for level in range(len(level_numbers[column])):
+            n_broken = row.relations.broken(row.cells).sum(axis=1)
+            some = np.flatnonzero((n_broken > 0) & row.guessed[:, column])
+            if not len(some):
+                break
+            trial = row.with_level(column, level, some)
+            trial.fill(ordered, lambda _, at: np.ones((len(at), 1)))
+            better = row.relations.broken(trial.cells).sum(axis=1) < n_broken[some]
+            row.cells[some[better]] = trial.cells[better]
+
+
+def in_order(
+    relations: Relations, columns: Sequence[Column], concerned: Sequence[int]
+) -> list[int]:
     """Return columns in the order in which they keep their values: those that decide others first.
+
+    Otherwise coarse ones come before fine ones, which can follow more closely.
 
     Examples
     --------
     >>> from diffjoint.relations import Lookup
-    >>> in_order(Relations(lookups=(Lookup(2, 0, np.zeros(3)),)), [0, 2])
+    >>> from diffjoint.table import Kind
+    >>> columns = [Column(name, Kind.CATEGORICAL) for name in "abc"]
+    >>> in_order(Relations(lookups=(Lookup(2, 0, np.zeros(3)),)), columns, [0, 2])
     [2, 0]
     """
     decides = [(one.source, one.target) for one in relations.lookups]
@@ -84,12 +103,19 @@ def in_order(relations: Relations, concerned: Sequence[int]) -> list[int]:
     for source, target in decides:
         if (target, source) not in decides:
             before[target].add(source)
+    by_fineness = sorted(concerned, key=lambda j: _fineness(j, relations, columns))
     ordered: list[int] = []
     while len(ordered) < len(concerned):
-        left = [j for j in concerned if j not in ordered]
+        left = [j for j in by_fineness if j not in ordered]
         ready = [j for j in left if before[j] <= {*ordered}]
         ordered.append((ready or left)[0])
     return ordered
+
+
+def _fineness(column: int, relations: Relations, columns: Sequence[Column]) -> float:
+    if columns[column].is_categorical:
+        return -np.inf
+    return -float(relations.units[column]) if len(relations.units) else 0.0
 
 
 class _Rows:
@@ -112,10 +138,25 @@ class _Rows:
         has_value: Mask,
     ) -> None:
         self.relations, self.columns, self.values = relations, columns, values
-        self.filled = filled
+        self.filled, self.has_value = filled, has_value
         self.cells = np.where(has_value & ~filled, values, np.nan)
         self.guessed = np.zeros(filled.shape, dtype=bool)
         self.decide([j for j in range(len(columns)) if relations.concern(j)])
+
+    def with_level(self, column: int, level: int, rows: Places) -> "_Rows":
+        """Return some rows as they were before anything was guessed, but for one cell."""
+        values, filled = self.values[rows].copy(), self.filled[rows].copy()
+        values[:, column], filled[:, column] = level, False
+        has_value = self.has_value[rows].copy()
+        has_value[:, column] = True
+        return _Rows(self.relations, self.columns, values, filled, has_value)
+
+    def fill(self, ordered: Sequence[int], likely: Likely) -> None:
+        """Fill all cells, column by column."""
+        for column in ordered:
+            self.keep(column, likely)
+            self.decide(ordered)
+        self.decide_guesses(ordered)
 
     def held(self) -> Values:
         """Return what the cells hold; what they were filled with where nothing was said of them."""

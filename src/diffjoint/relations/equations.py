@@ -15,7 +15,7 @@ MOST_NUMBERS, MOST_ROWS, MOST_ROWS_OF_SUMS, SCREENED_ROWS = 80, 5_000, 1_000, 20
 compared in first."""
 HOLDS, FEWEST = 0.97, 20
 """Share of the rows in which an equation holds, and rows in which it says something, at least."""
-MOST_ADDENDS = 6
+MOST_ADDENDS, MOST_ALIKE = 6, 4
 EXACT, WHOLE = 1e-6, 0.02
 """How near two equal numbers are, in standard deviations, and a weight to a whole number."""
 ALIKE = 0.99999
@@ -90,7 +90,9 @@ class Equation:
         return np.asarray(cells[:, self.columns[0]] - self._right_side(cells))
 
 
-def find_equations(values: Values, numbers: Sequence[int]) -> tuple[Equation, ...]:
+def find_equations(
+    values: Values, numbers: Sequence[int], few: Sequence[int] = ()
+) -> tuple[Equation, ...]:
     """Find the equations between columns of numbers.
 
     Parameters
@@ -99,6 +101,8 @@ def find_equations(values: Values, numbers: Sequence[int]) -> tuple[Equation, ..
         NaN where missing.
     numbers : sequence of int
         The columns to search.
+    few : sequence of int
+        Columns that hold few different numbers: these are searched for sums of two alone.
 
     Examples
     --------
@@ -108,11 +112,12 @@ def find_equations(values: Values, numbers: Sequence[int]) -> tuple[Equation, ..
     """
     values = values[:MOST_ROWS]
     with np.errstate(all="ignore"):
-        varied = [j for j in numbers if _n_distinct(values[:, j]) > 4][:MOST_NUMBERS]
+        varied = [j for j in numbers if _n_distinct(values[:, j]) > MOST_ALIKE][:MOST_NUMBERS]
+        summed = [*varied, *(j for j in few if _n_distinct(values[:, j]) > 1)][:MOST_NUMBERS]
         found: dict[frozenset[int], Equation] = {}
         for equation in (
             *_lines(values, varied),
-            *_sums_of_two(values, varied),
+            *_sums_of_two(values, summed),
             *_products(values, varied),
             *_longer_sums(values, varied),
         ):
@@ -186,10 +191,14 @@ def _sums_of_two(values: Values, numbers: Sequence[int]) -> Iterable[Equation]:
     sums = screened[:, pairs[:, 0]] + screened[:, pairs[:, 1]]
     for place, of in enumerate(numbers):
         near = np.full(len(screened), EXACT * np.nanstd(screened[:, place]))
-        for pair in _pairs_that_give(screened, sums, place, near, any_constant=False):
+        if _n_distinct(values[:, of]) <= 2:
+            continue
+        for pair in _pairs_that_give(screened, sums, place, near, any_constant=True):
             a, b = (int(numbers[at]) for at in pairs[pair])
             if of not in (a, b):
-                kept = _kept(Equation((of, a, b), (1.0, 1.0)), values)
+                apart = float(np.nanmedian(values[:, of] - values[:, a] - values[:, b]))
+                constant = 0.0 if abs(apart) <= near[0] else apart
+                kept = _kept(Equation((of, a, b), (1.0, 1.0), constant), values)
                 if kept:
                     yield kept
 

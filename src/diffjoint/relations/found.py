@@ -1,12 +1,18 @@
 """Gather the relations of a table, and say what they decide and allow in a row."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from diffjoint._types import Mask, Places, Values
-from diffjoint.relations.equations import MOST_ROWS, Equation, find_equations, unit_of
+from diffjoint.relations.equations import (
+    EXACT,
+    MOST_ROWS,
+    Equation,
+    find_equations,
+    unit_of,
+)
 from diffjoint.relations.lookups import Band, Lookup, find_bands, find_lookups
 from diffjoint.relations.orders import find_orders
 from diffjoint.table import Column, Kind
@@ -30,6 +36,9 @@ class Relations:
         The first column of a pair is never above the second.
     units : array of shape (n_columns,)
         What the numbers of each column are rounded to; 0 if they are not.
+    level_numbers : tuple of arrays
+        By column, the numbers that its levels stand for in equations; empty for columns of numbers
+        and of words.
     """
 
     equations: tuple[Equation, ...] = ()
@@ -37,6 +46,7 @@ class Relations:
     bands: tuple[Band, ...] = ()
     orders: Places = field(default_factory=lambda: np.empty((0, 2), dtype=np.int64))
     units: Values = field(default_factory=lambda: np.empty(0))
+    level_numbers: tuple[Values, ...] = ()
 
     def decided(self, column: int, cells: Values, waiting: Mask | None = None) -> Values:
         """Return what a column must hold in some rows; NaN where nothing decides it.
@@ -54,12 +64,12 @@ class Relations:
         >>> relations.decided(2, np.array([[5.0, 2.0, 0.0], [np.nan, 2.0, 0.0]]))
         array([ 3., nan])
         """
-        found = np.full(len(cells), np.nan)
+        found, in_numbers = np.full(len(cells), np.nan), self.in_numbers(cells)
         says = [
             *(one.look_up(cells) for one in self.lookups if one.target == column),
             *(one.look_up(cells) for one in self.bands if one.levels == column),
             *(
-                _where_none_waits(one, column, cells, waiting)
+                self._as_level(column, _where_none_waits(one, column, in_numbers, waiting))
                 for one in self.equations
                 if column in one.columns
             ),
@@ -67,6 +77,29 @@ class Relations:
         for said in says:
             found = np.where(np.isnan(found), said, found)
         return found
+
+    def in_numbers(self, cells: Values) -> Values:
+        """Return coded cells with the numbers that levels stand for."""
+        coded = [j for j, numbers in enumerate(self.level_numbers) if len(numbers)]
+        if not coded:
+            return cells
+        found = cells.copy()
+        for j in coded:
+            known = ~np.isnan(cells[:, j])
+            found[known, j] = self.level_numbers[j][cells[known, j].astype(np.int64)]
+        return found
+
+    def _as_level(self, column: int, numbers: Values) -> Values:
+        """Return numbers as the levels of a column that stand for them; NaN where none does."""
+        own = self.level_numbers[column] if self.level_numbers else np.empty(0)
+        if not len(own):
+            return numbers
+        apart = np.abs(np.nan_to_num(numbers, nan=np.inf)[:, None] - own)
+        level = apart.argmin(axis=1)
+        near = EXACT * np.maximum(np.abs(own[level]), 1.0)
+        return np.where(
+            apart[np.arange(len(level)), level] <= near, level.astype(np.float64), np.nan
+        )
 
     def follows(self, column: int, other: int) -> tuple[int, ...] | None:
         """Return which columns decide another one together with a column; None if it is free.
@@ -143,9 +176,10 @@ class Relations:
                [ True]])
         """
         columns: list[Mask] = []
+        in_numbers = self.in_numbers(cells)
         for equation in self.equations:
-            off = equation.off(cells)
-            size = np.nanmax(np.abs(cells[:, equation.columns]), axis=1, initial=1.0)
+            off = equation.off(in_numbers)
+            size = np.nanmax(np.abs(in_numbers[:, equation.columns]), axis=1, initial=1.0)
             unit = self.units[equation.columns[0]] if len(self.units) else 0.0
             rounding = ROUNDING * unit * equation.is_product
             columns.append(np.abs(off) > near * size + rounding)
@@ -171,7 +205,11 @@ def _where_none_waits(
 
 
 def find_relations(
-    values: Values, n_levels: Places, numbers: Sequence[int], dates: Sequence[int] = ()
+    values: Values,
+    n_levels: Places,
+    numbers: Sequence[int],
+    dates: Sequence[int] = (),
+    level_numbers: Sequence[Values] = (),
 ) -> Relations:
     """Find the relations that hold in the observed rows of a table.
 
@@ -185,6 +223,8 @@ def find_relations(
         The columns that equations and orders are between: numbers, not dates.
     dates : sequence of int
         Columns that other orders are between.
+    level_numbers : sequence of arrays
+        As in :class:`Relations`: such levels may be addends.
 
     Examples
     --------
@@ -193,12 +233,15 @@ def find_relations(
     >>> found.equations[0].columns, found.orders.tolist()
     ((2, 0, 1), [[0, 2], [1, 2]])
     """
-    return Relations(
-        find_equations(values, numbers),
-        find_lookups(values, n_levels),
-        find_bands(values, n_levels, numbers),
-        np.concatenate([find_orders(values, numbers), find_orders(values, dates)]),
-        _units(values, numbers),
+    levels = Relations(level_numbers=tuple(level_numbers))
+    few = [j for j, own in enumerate(level_numbers) if len(own)]
+    return replace(
+        levels,
+        equations=find_equations(levels.in_numbers(values), numbers, few),
+        lookups=find_lookups(values, n_levels),
+        bands=find_bands(values, n_levels, numbers),
+        orders=np.concatenate([find_orders(values, numbers), find_orders(values, dates)]),
+        units=_units(values, numbers),
     )
 
 
@@ -215,7 +258,15 @@ def relations_of(values: Values, columns: Sequence[Column]) -> Relations:
     numbers = [j for j, column in enumerate(columns) if column.kind in NUMBERS]
     dates = [j for j, column in enumerate(columns) if column.kind is Kind.DATETIME]
     n_levels = np.array([column.n_codes for column in columns], dtype=np.int64)
-    return find_relations(values, n_levels, numbers, dates)
+    level_numbers = [_numbers_of(column) for column in columns]
+    return find_relations(values, n_levels, numbers, dates, level_numbers)
+
+
+def _numbers_of(column: Column) -> Values:
+    """Return the numbers that the levels of a column are; nothing unless all are numbers."""
+    are_numbers = column.is_categorical and not column.is_checkbox
+    are_numbers &= not any(isinstance(level, str | bool) for level in column.levels)
+    return np.array(column.levels if are_numbers else (), dtype=np.float64)
 
 
 def _units(values: Values, numbers: Sequence[int]) -> Values:

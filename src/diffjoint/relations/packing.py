@@ -9,7 +9,7 @@ from diffjoint.relations.lookups import Band, Lookup
 from diffjoint.trees import Arrays, join_arrays, split_arrays, stored, stored_lengths
 
 PREFIX = "relation_"
-JOINED = ("columns", "weights", "looked_up", "low", "high")
+JOINED = ("columns", "weights", "looked_up", "low", "high", "level_numbers")
 
 
 def pack_relations(relations: Relations) -> Arrays:
@@ -23,6 +23,7 @@ def pack_relations(relations: Relations) -> Arrays:
         "bands": _pairs([(one.number, one.levels) for one in bands]),
         "orders": relations.orders,
         "units": relations.units,
+        **join_arrays("level_numbers", relations.level_numbers),
     }
     columns = [np.array(equation.columns, dtype=np.int64) for equation in equations]
     arrays |= join_arrays("columns", columns)
@@ -68,7 +69,9 @@ def unpack_relations(arrays: Arrays) -> Relations:
             own["bands"].tolist(), parts["low"], parts["high"], strict=True
         )
     )
-    return Relations(equations, lookups, bands, own["orders"], own["units"])
+    return Relations(
+        equations, lookups, bands, own["orders"], own["units"], tuple(parts["level_numbers"])
+    )
 
 
 def check_relations(arrays: Arrays, n_levels: NDArray[np.int64]) -> None:
@@ -78,7 +81,13 @@ def check_relations(arrays: Arrays, n_levels: NDArray[np.int64]) -> None:
     columns = stored(own, "columns", "i", (None,), low=0, high=n - 1)
     lengths = stored_lengths(own, "columns", n_equations)
     stored(own, "weights", "f", (None,))
-    if (stored_lengths(own, "weights", n_equations) != lengths - 1).any() or n_levels[
+    stored(own, "level_numbers", "f", (None,))
+    n_numbers = stored_lengths(own, "level_numbers")
+    n_numbers = n_numbers if len(n_numbers) else np.zeros(n, dtype=np.int64)
+    if len(n_numbers) != n or ((n_numbers > 0) & (n_numbers != n_levels)).any():
+        raise ValueError("its levels stand for other numbers")
+    are_words = (n_levels > 0) & (n_numbers == 0)
+    if (stored_lengths(own, "weights", n_equations) != lengths - 1).any() or are_words[
         columns
     ].any():
         raise ValueError("its equations are not between numbers, one weight for each")

@@ -15,8 +15,8 @@ MOST_LEVELS = 8
 """Largest number of levels to show of a column; the others are shown together."""
 MOST_BINS = 24
 """Largest number of bins of a distribution."""
-OUTER = 0.005
-"""Share of the observed numbers to leave out at each end of a distribution."""
+NEARLY_ALL = 0.005, 0.995
+"""Quantiles of the observed numbers between which a distribution is shown."""
 FINE, POINTS = 240, 60
 """Number of bins to smooth for a density, and number of its points."""
 FEWEST_DENSE = 13
@@ -147,8 +147,10 @@ def find_distribution(
     if not len(seen):
         return None
     if column.is_categorical:
-        return _of_levels([cells.astype(np.int64) for cells in (seen, filled, *drawn)], column)
-    edges = _edges(seen, column)
+        codes = (cells.astype(np.int64) for cells in (seen, filled, *drawn))
+        return of_levels([np.bincount(own, minlength=column.n_codes) for own in codes], column)
+    low, high = np.quantile(seen, NEARLY_ALL).tolist()
+    edges = bin_edges(low, high, column)
     clipped = (np.clip(cells, edges[0], edges[-1]) for cells in (seen, filled, *drawn))
     counts = [tuple(np.histogram(cells, edges)[0].tolist()) for cells in clipped]
     labels = tuple(coded_text(column, edge) for edge in edges)
@@ -185,9 +187,14 @@ def _densities(groups: Sequence[Values], edges: Values) -> tuple[tuple[float, ..
     return tuple(found)
 
 
-def _of_levels(groups: Sequence[NDArray[np.int64]], column: Column) -> Distribution:
-    """Count the most frequent levels, and the others together."""
-    counts = [np.bincount(cells, minlength=column.n_codes) for cells in groups]
+def of_levels(counts: Sequence[NDArray[np.int64]], column: Column) -> Distribution:
+    """Show the most frequent levels, and the others together.
+
+    Parameters
+    ----------
+    counts : sequence of int array of shape (n_codes,)
+        How many cells of each group hold each code: observed, imputed, then those of each draw.
+    """
     order = np.argsort(-(counts[0] + counts[1]), kind="stable")
     top, others = order[:MOST_LEVELS], order[MOST_LEVELS:]
     labels = [shorten(coded_text(column, code)) for code in top]
@@ -201,9 +208,8 @@ def _of_levels(groups: Sequence[NDArray[np.int64]], column: Column) -> Distribut
     )
 
 
-def _edges(seen: Values, column: Column) -> Values:
-    """Return the edges of bins over nearly all observed numbers; of whole width for integers."""
-    low, high = np.quantile(seen, [OUTER, 1 - OUTER])
+def bin_edges(low: float, high: float, column: Column) -> Values:
+    """Return the edges of bins between two numbers; of whole width for integers."""
     if column.kind is Kind.INTEGER:
         low, high = np.floor(low), np.ceil(high) + 1
         width = max(1.0, np.ceil((high - low) / MOST_BINS))

@@ -11,7 +11,7 @@ from scipy.special import logit
 
 from diffjoint._types import Mask
 from diffjoint.evidence.loss_rates import Prior, is_far_beyond
-from diffjoint.skip_rules.atoms import Atom, Tally, best_atoms, count_slots, lay_out, tally
+from diffjoint.skip_rules.atoms import Atom, Choice, Tally, best_atoms, count_slots, tally
 from diffjoint.skip_rules.search import MARGIN, NONE, Candidate, Target
 from diffjoint.state.rules import FALSE, TRUE
 
@@ -139,7 +139,7 @@ def shows_reason(target: Target, rows: Mask, usable: Mask) -> bool:
         Columns that may tell it.
     """
     counts = count_slots(target.gates, target.slots[rows], target.is_missing[rows])
-    for gain, atom in best_atoms(lay_out(target.gates, usable), counts, NONE, NONE, 5):
+    for gain, atom in best_atoms(Choice(target.gates, usable), counts, NONE, NONE, 5):
         if gain < atom.cost + MARGIN:
             break
         apart = _apart(atom, target, rows)

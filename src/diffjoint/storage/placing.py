@@ -350,6 +350,7 @@ def _keep(one: Complete, backup: Path) -> None:
         os.link(one.target, backup)
     except OSError:
         try:
+            backup.touch(mode=0o600, exist_ok=False)
             shutil.copy2(one.target, backup)
             _keep_owner_and_mode(one.target, backup)
         except OSError as error:

@@ -40,7 +40,8 @@ def pass_through_doubts(
 ) -> tuple[str, ...]:
     """Return doubts about columns that are passed through without being asked to be.
 
-    They have no observed cell, hold dates as Python objects, or have a dtype that cannot be filled.
+    They have no observed cell, hold dates as Python objects, have a dtype that cannot be filled, or
+    hold ids or free text of which cells are missing.
 
     Examples
     --------
@@ -56,15 +57,17 @@ def pass_through_doubts(
         if column.kind is Kind.PASS_THROUGH and position not in asked
     ]
     without_values = [position for position in unasked if table.missing(position).all()]
-    return (
-        *_on_columns_without_values([table.names[position] for position in without_values]),
-        *(
-            doubt
-            for position in unasked
-            if position not in without_values
-            for doubt in _on_dates(table.column(position), table.labels[position])
-        ),
-    )
+    scarce = scarce_columns(table, schema, column_kinds)  # told by themselves
+    doubts, texts = [], []
+    for position in unasked:
+        if position in without_values or table.labels[position] in scarce:
+            continue
+        own = [*_on_dates(table.column(position), table.labels[position])]
+        doubts += own
+        if not own and table.missing(position).any():
+            texts.append(table.labels[position])
+    names = [table.names[position] for position in without_values]
+    return (*_on_columns_without_values(names), *doubts, *_on_texts(texts))
 
 
 def unjudged_doubts(
@@ -135,6 +138,20 @@ def _on_columns_without_values(names: list[str]) -> Iterator[str]:
     yield (
         f"No cell of {_listed(names)} holds a value, so that there is nothing to learn from: "
         f"carried along {as_is}. Drop {it}, or say that this is meant: {kinds}."
+    )
+
+
+def _on_texts(labels: list[Hashable]) -> Iterator[str]:
+    if not labels:
+        return
+    is_one = len(labels) == 1
+    holds, its, is_ = ("holds", "its", "is") if is_one else ("hold", "their", "are")
+    yield (
+        f"{_listed(labels)} {holds} ids or free text, so that {its} missing cells stay: "
+        f"{'it' if is_one else 'they'} {is_} carried along. To have them filled, say what "
+        f"{'it holds' if is_one else 'they hold'}, such as "
+        f"{_kinds({labels[0]: Kind.CATEGORICAL})}; or say that this is meant: "
+        f"{_kinds(dict.fromkeys(labels, Kind.PASS_THROUGH))}."
     )
 
 

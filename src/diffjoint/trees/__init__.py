@@ -4,13 +4,13 @@ from diffjoint.trees.boosted import (
     Arrays,
     Trees,
     constant,
-    grow,
     join_arrays,
     mean_of,
     pack_trees,
     split_arrays,
     unpack_trees,
 )
+from diffjoint.trees.growing import Features, grow
 from diffjoint.trees.parallel import MANY_ROWS, MOST_AT_ONCE, side_by_side
 from diffjoint.trees.screen import (
     MISSINGNESS_INPUTS,
@@ -27,6 +27,7 @@ __all__ = [
     "MOST_AT_ONCE",
     "VALUE_INPUTS",
     "Arrays",
+    "Features",
     "InputLimits",
     "Screen",
     "Trees",

@@ -48,12 +48,12 @@ def put_into_bins(numbers: Values, most_bins: int) -> Binned:
     for column, cells in enumerate(numbers.T):
         there = np.flatnonzero(~np.isnan(cells))
         held = cells[there]
-        edges.append(_edges(np.sort(held), most_bins))
+        edges.append(edges_between(np.sort(held), most_bins))
         bins[there, column] = np.searchsorted(edges[-1], held)
     return Binned(bins, tuple(edges), most_bins + 1)
 
 
-def _edges(ordered: Values, most_bins: int) -> Values:
+def edges_between(ordered: Values, most_bins: int) -> Values:
     """Return what divides numbers in ascending order into bins."""
     distinct = ordered[np.flatnonzero(np.diff(ordered, prepend=-np.inf) > 0)]
     if len(distinct) <= most_bins:

@@ -1,31 +1,24 @@
-"""Grow boosted trees on rows with missing cells, and keep them as plain arrays."""
+"""Boosted trees as plain arrays."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
 from diffjoint._types import Places, Values
-from diffjoint.trees.bins import Binned, put_into_bins
-from diffjoint.trees.parallel import one_thread
-from diffjoint.trees.sklearn_nodes import Learner, Nodes, no_nodes, read_nodes
+from diffjoint.trees.sklearn_nodes import no_nodes
 
 Arrays = dict[str, NDArray[Any]]
 
-FEWEST = 20
-"""A feature with fewer observed cells is left out: all of them could be in the rows held out."""
-SMOOTHING = 10.0
-"""Weight, in rows, of the overall mean in the number that stands for a level."""
 MOST_LEAVES = 16
 """Leaves of a tree at most: one bit for each fits into a 16-bit integer per row."""
-FEW_BINS, MOST_BINS, ROWS_FOR_MOST = 64, 255, 10_000
-"""Bins of a number: few up to so many rows, where more would cost time and gain little."""
 BLOCK = 8_192
 """Rows evaluated together: few enough to stay in a processor's cache."""
+FEW, MOST_TOGETHER = 300, 2**17
+"""Rows of which all splits are evaluated at once, and cells of rows and splits at a time."""
 _BITS = np.arange(2**MOST_LEAVES)
 _LEAF: NDArray[np.intp] = np.frexp(~_BITS & (_BITS + 1))[1].astype(np.intp) - 1
 """The first leaf that is not ruled out, for every set of bits of those that are."""
@@ -74,7 +67,7 @@ class Trees:
 
     def numbers(self, features: Values) -> Values:
         """Return features with levels replaced by the numbers that stand for them."""
-        return _as_numbers(features, self.level_codes, self.level_starts)
+        return as_numbers(features, self.level_codes, self.level_starts)
 
     def predict(self, rows: Values) -> Values:
         """Predict from whole rows; return sums of shape (n_rows, n_outputs)."""
@@ -87,8 +80,10 @@ class Trees:
         -----
         Rows do not walk the trees. Every split is evaluated for all rows of a block at once. Where
         a row goes right, the leaves to the left of the split are ruled out; the first of the
-        remaining leaves is the row's own.
+        remaining leaves is the row's own. Of few rows all splits are evaluated at once as well.
         """
+        if 0 < len(features) <= FEW and len(self.roots):
+            return self._sums_of_few(self.numbers(features))
         total = np.tile(self.baseline, (len(features), 1))
         for start in range(0, len(features) if len(self.roots) else 0, BLOCK):
             block = slice(start, start + BLOCK)
@@ -106,6 +101,38 @@ class Trees:
                     ruled_out |= goes_right
                 total[block, output] += leaves[_LEAF[ruled_out]]
         return total
+
+    def _sums_of_few(self, numbers: Values) -> Values:
+        """Return the same as :meth:`sums`, bit for bit: trees are added in their order."""
+        splits, total = self._splits, np.empty((len(numbers), len(self.baseline)))
+        step = max(1, MOST_TOGETHER // len(splits.feature))
+        for start in range(0, len(numbers), step):
+            some = slice(start, start + step)
+            cells = numbers[some].T[splits.feature]
+            right = np.where(
+                splits.missing_left, cells > splits.threshold, ~(cells <= splits.threshold)
+            )
+            ruled_out = np.bitwise_or.reduceat(right * splits.to_the_left, splits.starts, axis=0)
+            said = np.take_along_axis(splits.leaves, _LEAF[ruled_out], axis=1)
+            for output, baseline in enumerate(self.baseline):
+                own = said[self.output == output]
+                first = np.full((1, own.shape[1]), baseline)
+                total[some, output] = np.add.accumulate(np.vstack([first, own]))[-1]
+        return total
+
+    @cached_property
+    def _splits(self) -> "_Splits":
+        """Lay the splits of all trees end to end; a tree of one leaf gets one that does nothing."""
+        nothing = (0, np.inf, True, np.uint16(0))
+        of_trees = [splits or [nothing] for _, splits, _ in self._plan]
+        parts = zip(*(split for splits in of_trees for split in splits), strict=True)
+        feature, threshold, missing_left, to_the_left = (np.array(part) for part in parts)
+        leaves = np.zeros((len(of_trees), MOST_LEAVES))
+        for place, (_, _, values) in enumerate(self._plan):
+            leaves[place, : len(values)] = values
+        starts = np.cumsum([0, *(len(splits) for splits in of_trees[:-1])])
+        threshold, missing_left = threshold[:, None], missing_left[:, None]
+        return _Splits(feature, threshold, missing_left, to_the_left[:, None], starts, leaves)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the arrays alone; what is cached is computed again."""
@@ -161,69 +188,31 @@ class Trees:
         return only
 
 
+@dataclass(frozen=True)
+class _Splits:
+    """The splits of several trees, end to end, as columns.
+
+    Attributes
+    ----------
+    feature : array of shape (n_splits,)
+    threshold, missing_left, to_the_left : arrays of shape (n_splits, 1)
+        The last are the bits of the leaves to the left of a split.
+    starts : array of shape (n_trees,)
+        The first split of each tree.
+    leaves : array of shape (n_trees, MOST_LEAVES)
+        What leaves say, from left to right.
+    """
+
+    feature: Places
+    threshold: Values
+    missing_left: NDArray[np.bool_]
+    to_the_left: NDArray[np.uint16]
+    starts: Places
+    leaves: Values
+
+
 TREE_PARTS = tuple(field.name for field in fields(Trees))
 """Names of the arrays of :class:`Trees`."""
-
-
-def grow(
-    learner: Learner,
-    features: Values,
-    target: NDArray[Any],
-    n_levels: NDArray[np.int64],
-    inputs: Places,
-) -> Trees:
-    """Fit a learner and return its trees.
-
-    Parameters
-    ----------
-    learner : estimator
-        With ``max_leaf_nodes`` of at most ``MOST_LEAVES``.
-    features : array of shape (n_rows, n_features)
-        Coded cells, NaN where missing: trees may split on that, too.
-    target : array of shape (n_rows,)
-        Numbers, truth values, or classes 0, 1, ... that all occur.
-    n_levels : array of shape (n_features,)
-        Number of levels of categorical features; 0 for numbers.
-    inputs : int array of shape (n_features,)
-        The column of each feature in a whole row.
-    """
-    if learner.max_leaf_nodes is None or learner.max_leaf_nodes > MOST_LEAVES:
-        raise ValueError(
-            f"max_leaf_nodes must be at most {MOST_LEAVES}; got {learner.max_leaf_nodes}."
-        )
-    codes, starts = _level_codes(features, _indicators(learner, target), n_levels)
-    numbers = _as_numbers(features, codes, starts)
-    numbers[:, (~np.isnan(numbers)).sum(axis=0) < FEWEST] = 0.0
-    n_bins, boost = n_bins_for(len(numbers)), _compiled()
-    if boost is not None:
-        nodes = boost(learner, put_into_bins(numbers, n_bins), target)
-    else:
-        with one_thread():
-            nodes = read_nodes(learner.set_params(max_bins=n_bins).fit(numbers, target))
-    return Trees(**nodes, level_codes=codes, level_starts=starts, inputs=inputs)
-
-
-@cache
-def _compiled() -> Callable[[Learner, Binned, NDArray[Any]], Nodes] | None:
-    """Return what grows trees with scikit-learn's compiled parts; None if these are not as known.
-
-    They are not public, so that another release may change them. Then learners grow their trees
-    themselves.
-    """
-    numbers = np.arange(8.0)
-    trial = HistGradientBoostingRegressor(max_iter=1, max_leaf_nodes=2, min_samples_leaf=1)
-    try:
-        from diffjoint.trees.sklearn_grower import boost  # noqa: PLC0415 - may be refused
-
-        boost(trial.set_params(early_stopping=False), put_into_bins(numbers[:, None], 8), numbers)
-    except (ImportError, AttributeError, TypeError, ValueError):
-        return None
-    return boost
-
-
-def n_bins_for(n_rows: int) -> int:
-    """Return how many bins to use for a number with so many rows."""
-    return FEW_BINS if n_rows <= ROWS_FOR_MOST else MOST_BINS
 
 
 def mean_of(several: Sequence[Trees]) -> Trees:
@@ -261,40 +250,8 @@ def constant(baseline: Values) -> Trees:
     return Trees(**no_nodes(baseline), level_codes=np.empty(0), level_starts=none, inputs=none)
 
 
-def _indicators(learner: Learner, target: NDArray[Any]) -> Values:
-    """Return the target as columns of numbers: itself, or one for each of more than two classes."""
-    n_classes = int(target.max()) + 1 if isinstance(learner, HistGradientBoostingClassifier) else 0
-    if n_classes <= 2:
-        return np.asarray(target, dtype=np.float64)[:, None]
-    return np.asarray(target[:, None] == np.arange(n_classes), dtype=np.float64)
-
-
-def _starts(n_levels: NDArray[np.int64]) -> NDArray[np.int64]:
-    return np.where(n_levels > 0, n_levels.cumsum() - n_levels, -1)
-
-
-def _level_codes(
-    features: Values, indicators: Values, n_levels: NDArray[np.int64]
-) -> tuple[Values, NDArray[np.int64]]:
-    """Return a number for each level: the smoothed mean of the target (target encoding).
-
-    Of several indicators, it is the linear combination in which the levels differ most.
-    """
-    starts, codes = _starts(n_levels), np.zeros(int(n_levels.sum()))
-    mean = indicators.mean(axis=0)
-    for feature in np.flatnonzero(n_levels):
-        there = ~np.isnan(features[:, feature])
-        levels, n = features[there, feature].astype(int), n_levels[feature]
-        counts = np.bincount(levels, minlength=n)[:, None]
-        sums = np.column_stack([np.bincount(levels, c, minlength=n) for c in indicators[there].T])
-        above = (sums + SMOOTHING * mean) / (counts + SMOOTHING) - mean
-        if len(mean) > 1:
-            above = above @ np.linalg.svd(np.sqrt(counts) * above, full_matrices=False)[2][:1].T
-        codes[starts[feature] : starts[feature] + n] = above[:, 0]
-    return codes, starts
-
-
-def _as_numbers(features: Values, codes: Values, starts: NDArray[np.int64]) -> Values:
+def as_numbers(features: Values, codes: Values, starts: NDArray[np.int64]) -> Values:
+    """Return features with levels replaced by the numbers that stand for them."""
     numbers = features.copy()
     for feature in np.flatnonzero(starts >= 0):
         there = ~np.isnan(features[:, feature])

@@ -4,10 +4,10 @@ A tree of few rows takes compiled code a quarter of a millisecond, and scikit-le
 it as long again. Here there is less around it, and the trees are the same.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,38 +39,42 @@ DTYPES = {
     "missing_left": np.bool_,
 }
 """The parts of :data:`Nodes` beside the baseline."""
+ROUNDS_TOGETHER = 5
+"""Rounds after which rows held out are asked, where several sets of trees grow side by side."""
 LEAST_HESSIAN = 1e-3
 """Sum of second derivatives in a leaf, at least."""
 REGRESSIONS = {"squared_error": HalfSquaredError, "gamma": HalfGammaLoss}
 
 
-def boost(learner: Learner, binned: Binned, target: NDArray[Any]) -> Nodes:
+def boost(learner: Learner, binned: Binned, rows: Places, target: NDArray[Any]) -> Nodes:
     """Grow the trees of a learner, as its own ``fit`` would, on cells that are in bins.
 
     Parameters
     ----------
     learner : estimator
         Its parameters count; it is not fitted.
-    target : array of shape (n_rows,)
+    rows : int array
+        The rows to learn from.
+    target : array of the same length
         Numbers, truth values, or classes 0, 1, ... that all occur.
     """
-    random = check_random_state(learner.random_state)
-    seeds = [int(random.randint(np.iinfo(np.uint32).max, dtype="u8")) for _ in range(2)]
+    split_seed, seed = _seeds(learner)
     loss, goal = _loss_of(learner, target), np.asarray(target, dtype=np.float64)
-    rows = held = np.arange(len(goal))
+    some = held = np.arange(len(goal))
     if learner.early_stopping:
-        rows, held = train_test_split(
-            rows,
+        some, held = train_test_split(
+            some,
             test_size=learner.validation_fraction,
             stratify=goal if isinstance(learner, HistGradientBoostingClassifier) else None,
-            random_state=seeds[0] % 2**32,
+            random_state=split_seed,
         )
-    boosting = Boosting(learner, loss, binned, goal, rows, np.random.default_rng(seeds[1]))
+    random = np.random.default_rng(seed)
+    boosting = Boosting(learner, loss, binned, (rows[some], goal[some]), random)
     if not learner.early_stopping:
         for _ in range(learner.max_iter):
             boosting.add_round()
         return boosting.nodes()
-    beside = boosting.follow(held)
+    beside = boosting.follow(rows[held], goal[held])
     fits = [boosting.fit_of(beside)]
     for _ in range(learner.max_iter):
         boosting.add_round([beside])
@@ -79,6 +83,63 @@ def boost(learner: Learner, binned: Binned, target: NDArray[Any]) -> Nodes:
         if before and max(fits[-learner.n_iter_no_change :]) <= before[-1] + learner.tol:
             break
     return boosting.nodes()
+
+
+Started: TypeAlias = "tuple[Boosting, _Part]"
+
+
+def start(
+    learner: Learner, binned: Binned, learnt: Places, held: Places, target: NDArray[Any]
+) -> Started:
+    """Start to learn from some rows; others are held out.
+
+    Parameters
+    ----------
+    target : array of shape (n_rows,)
+        Of all rows.
+    """
+    goal = np.asarray(target, dtype=np.float64)
+    random = np.random.default_rng(_seeds(learner)[1])
+    by = (learner, _loss_of(learner, target), binned, (learnt, goal[learnt]), random)
+    boosting = Boosting(*by)
+    return boosting, boosting.follow(held, goal[held])
+
+
+def boost_together(
+    learner: Learner,
+    several: Sequence[Started],
+    each: Callable[..., Iterable[Started]],
+    n_rows: int,
+) -> list[Nodes]:
+    """Grow trees side by side until rows held out say, all together, that no more of them help.
+
+    Parameters
+    ----------
+    each : callable
+        As :func:`diffjoint.trees.side_by_side`.
+    """
+
+    def further(one: Started) -> Started:
+        for _ in range(ROUNDS_TOGETHER):
+            one[0].add_round([one[1]])
+        return one
+
+    n_rounds, best, most = 0, 0, -np.inf
+    while True:
+        weights = [len(beside.goal) for _, beside in several]
+        fits = [one.fit_of(beside) for one, beside in several]
+        fit = float(np.average(fits, weights=weights))
+        if fit > most + learner.tol:
+            best, most = n_rounds, fit
+        if n_rounds - best >= learner.n_iter_no_change or n_rounds >= learner.max_iter:
+            return [one.nodes(max(1, best)) for one, _ in several]
+        several, n_rounds = list(each(further, several, n_rows)), n_rounds + ROUNDS_TOGETHER
+
+
+def _seeds(learner: Learner) -> list[int]:
+    """Return the seeds that scikit-learn holds rows out with, and chooses features with."""
+    random = check_random_state(learner.random_state)
+    return [int(random.randint(np.iinfo(np.uint32).max, dtype="u8")) for _ in range(2)]
 
 
 @dataclass(frozen=True)
@@ -109,9 +170,8 @@ class Boosting:
     learner : estimator
     loss : BaseLoss
     binned : Binned
-    goal : array of shape (n_rows,)
-    rows : int array
-        The rows to learn from.
+    learnt : int array, array of the same length
+        The rows to learn from, and what is to be learnt.
     random : Generator
         Chooses the features of a split.
     """
@@ -121,29 +181,27 @@ class Boosting:
         learner: Learner,
         loss: BaseLoss,
         binned: Binned,
-        goal: Values,
-        rows: Places,
+        learnt: tuple[Places, Values],
         random: np.random.Generator,
     ) -> None:
-        self._learner, self._loss, self._binned, self._goal = learner, loss, binned, goal
-        self._random, self._baseline = random, np.empty(0)
+        self._learner, self._loss, self._binned, self._random = learner, loss, binned, random
+        rows, goal = learnt
         self._bins = binned.take(rows)
         self._has_missing = (self._bins == binned.n_bins - 1).any(axis=0).astype(np.uint8)
-        self._baseline = np.ravel(loss.fit_intercept_only(np.ascontiguousarray(goal[rows])))
-        self._learnt = self.follow(rows)
+        self._baseline = np.ravel(loss.fit_intercept_only(goal))
+        self._learnt = self.follow(rows, goal)
         shape = (len(rows), len(self._baseline))
         self._gradients = np.empty(shape, dtype=np.float32, order="F")
         n_hessians = 1 if loss.constant_hessian else len(rows)
         self._hessians = np.ones((n_hessians, shape[1]), dtype=np.float32, order="F")
         self._parts: dict[str, list[Any]] = {name: [] for name in DTYPES}
 
-    def follow(self, rows: Places) -> _Part:
+    def follow(self, rows: Places, goal: Values) -> _Part:
         """Return rows that each round is to say something of as well."""
         bins = self._binned.take(rows)
         sums = np.empty((len(rows), len(self._baseline)), order="F")
         sums[:] = self._baseline
         order = np.arange(len(rows), dtype=np.uint32)
-        goal = np.ascontiguousarray(self._goal[rows])
         return _Part(self._splitter(bins), order, sums, goal)
 
     def fit_of(self, part: _Part) -> float:
@@ -151,9 +209,16 @@ class Boosting:
         sums = part.sums if self._loss.is_multiclass else part.sums[:, 0]
         return -float(self._loss(y_true=part.goal, raw_prediction=sums, n_threads=1))
 
-    def nodes(self) -> Nodes:
-        """Return all trees, joined into one array for each property of a node."""
-        parts: Nodes = {name: np.array(self._parts[name], dtype) for name, dtype in DTYPES.items()}
+    def nodes(self, n_rounds: int | None = None) -> Nodes:
+        """Return the trees of some rounds, joined into one array for each property of a node."""
+        n_trees = len(self._parts["roots"])
+        kept = n_trees if n_rounds is None else n_rounds * len(self._baseline)
+        n_nodes = self._parts["roots"][kept] if kept < n_trees else len(self._parts["left"])
+        ends = {"output": kept, "roots": kept}
+        parts: Nodes = {
+            name: np.array(self._parts[name][: ends.get(name, n_nodes)], dtype)
+            for name, dtype in DTYPES.items()
+        }
         return {"baseline": self._baseline.astype(np.float64)} | parts
 
     def add_round(self, beside: Sequence[_Part] = ()) -> None:

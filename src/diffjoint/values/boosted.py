@@ -15,7 +15,7 @@ from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
 from diffjoint._progress import Progress
-from diffjoint._types import Mask, Places, Values
+from diffjoint._types import Places, Values
 from diffjoint.state import JointSpace, Observation
 from diffjoint.table import (
     Column,
@@ -26,11 +26,11 @@ from diffjoint.table import (
 )
 from diffjoint.trees import (
     Arrays,
+    Features,
     Screen,
     Trees,
     check_trees,
     constant,
-    grow,
     join_arrays,
     mean_of,
     open_screen,
@@ -208,7 +208,7 @@ def learn_column(
     values = _hide_together(observation, j, rows, np.random.default_rng([seed, j]))
     target = values[:, j]
     inputs = screen.inputs_for_values(j)
-    seen = _Seen(values[:, inputs], space.schema.n_levels[inputs], inputs)
+    seen = Features(values[:, inputs], space.schema.n_levels[inputs], inputs)
     if column.is_categorical:
         return _learn_levels(seen, target, n_boosters, seed)
     return _learn_numbers(seen, to_standard_units(target, column), n_boosters, seed)
@@ -266,19 +266,7 @@ def check_expectation(arrays: Arrays, n_levels: NDArray[np.int64]) -> None:
         raise ValueError("its trees tell another number of levels apart")
 
 
-@dataclass(frozen=True)
-class _Seen:
-    """Features that a column is learnt from."""
-
-    features: Values
-    n_levels: NDArray[np.int64]
-    inputs: Places
-
-    def grow(self, learner: Learner, rows: Mask | slice, target: NDArray[Any]) -> Trees:
-        return grow(learner, self.features[rows], target, self.n_levels, self.inputs)
-
-
-def _learn_levels(seen: _Seen, target: Values, n_boosters: int, seed: int) -> ColumnExpectation:
+def _learn_levels(seen: Features, target: Values, n_boosters: int, seed: int) -> ColumnExpectation:
     levels, shares, codes = _classes(target)
     none = constant(np.zeros(1))
     if len(levels) < 2:
@@ -291,7 +279,7 @@ def _learn_levels(seen: _Seen, target: Values, n_boosters: int, seed: int) -> Co
     n_trees = int(np.clip(MOST_STAGES // len(levels), FEWEST_TREES, MOST_TREES))
     rate = min(LEARNING_RATE * MOST_TREES / n_trees, FASTEST)
     learner = HistGradientBoostingClassifier(**_settings(len(codes), n_trees, rate, seed))
-    grown = _grow_some(learner, seen, kept, codes[kept], n_boosters)
+    grown = _grow_some(learner, seen, np.flatnonzero(kept), codes[kept], n_boosters)
     return ColumnExpectation(grown, none, levels, shares)
 
 
@@ -316,7 +304,7 @@ def _classes(target: Values) -> tuple[Values, Values, NDArray[np.int64]]:
     return levels[by_size[:n_classes]], shares, class_of[place]
 
 
-def _learn_numbers(seen: _Seen, target: Values, n_boosters: int, seed: int) -> ColumnExpectation:
+def _learn_numbers(seen: Features, target: Values, n_boosters: int, seed: int) -> ColumnExpectation:
     """Learn the mean from all rows, and the variance from out-of-sample residuals."""
     variance = float(target.var()) if len(target) else 1.0
     if len(target) < 2 * FEWEST or variance < TINY or not len(seen.inputs):
@@ -325,22 +313,23 @@ def _learn_numbers(seen: _Seen, target: Values, n_boosters: int, seed: int) -> C
         return ColumnExpectation(constant(np.array([mean])), log_variance, *NO_LEVELS)
 
     def learn(
-        rows: slice, goal: Values, loss: str, n_trees: int = MOST_TREES // 2, n_boosters: int = 1
+        rows: Places, goal: Values, loss: str, n_trees: int = MOST_TREES // 2, n_boosters: int = 1
     ) -> Trees:
         settings = _settings(len(goal), n_trees, LEARNING_RATE * MOST_TREES / n_trees, seed)
         learner = HistGradientBoostingRegressor(**settings, loss=loss)
         return _grow_some(learner, seen, rows, goal, n_boosters)
 
     half = min(len(target), MOST_SPREAD_ROWS) // 2
-    first, second = slice(0, half), slice(half, 2 * half)
-    guess = learn(first, target[first], "squared_error").sums(seen.features[second])[:, 0]
+    everything = np.arange(len(target))
+    first, second = everything[:half], everything[half : 2 * half]
+    guess = learn(first, target[first], "squared_error").sums(seen.cells[second])[:, 0]
     log_variance = learn(second, (target[second] - guess) ** 2 + TINY, "gamma")
-    trees = learn(slice(None), target, "squared_error", MOST_TREES, n_boosters)
+    trees = learn(everything, target, "squared_error", MOST_TREES, n_boosters)
     return ColumnExpectation(trees.scaled(_slope(guess, target[second])), log_variance, *NO_LEVELS)
 
 
 def _grow_some(
-    learner: Learner, seen: _Seen, rows: Mask | slice, target: NDArray[Any], n_boosters: int
+    learner: Learner, seen: Features, rows: Places, target: NDArray[Any], n_boosters: int
 ) -> Trees:
     """Grow the trees of a learner, or the mean of several with different random states.
 
@@ -350,13 +339,13 @@ def _grow_some(
     n_features = len(seen.inputs)
     all_seen = int(np.ceil(SEEN * n_features)) == n_features
     if n_boosters == 1 or (all_seen and not learner.early_stopping):
-        return seen.grow(learner, rows, target)
+        return seen.grow(learner, target, rows)
     seeds = range(learner.random_state, learner.random_state + n_boosters)
     learner = clone(learner).set_params(
         max_features=SEEN, learning_rate=min(FASTER * learner.learning_rate, FASTEST)
     )
     several = [clone(learner).set_params(random_state=seed % 2**32) for seed in seeds]
-    return mean_of([seen.grow(one, rows, target) for one in several])
+    return mean_of([seen.grow(one, target, rows) for one in several])
 
 
 def _slope(guess: Values, truth: Values) -> float:

@@ -31,7 +31,7 @@ def impute(
     model_out: ModelOut = None,
     seed: Seed = 0,
 ) -> None:
-    """Learn a table and complete it in one go, with a report if asked for."""
+    """Learn a table and complete it; write a report if asked for."""
     parsing.check_method(method)
     if outputs.self_check:
         parsing.check_checkable(method)

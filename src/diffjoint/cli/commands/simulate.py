@@ -39,7 +39,7 @@ def simulate(
     ] = False,
     quiet: Quiet = False,
 ) -> None:
-    """Make a table whose truth is known: what was observed, what is true, which cells are what."""
+    """Make a table whose truth is known, to try any tool on: observed, true values, labels."""
     if list_worlds:
         from diffjoint.cli.run.worlds import show_worlds
 

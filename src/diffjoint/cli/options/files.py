@@ -75,7 +75,7 @@ ReportOut = Annotated[
     typer.Option(
         "--report",
         metavar="FILE",
-        help="Write a page to look at: one HTML file.",
+        help="Write what became of the table as a page: one HTML file.",
         rich_help_panel=OUTPUT,
     ),
 ]
@@ -88,9 +88,8 @@ SelfCheckOption = Annotated[
     typer.Option(
         "--self-check",
         metavar="",
-        help="Say what to trust, here and in the report: how many calls would be wrong; hide cells "
-        "that are there and fill them again, and call cells under other assumptions. Takes "
-        "about as long as the fit.",
+        help="Estimate how many calls are wrong and how good filled-in values are, here and in the "
+        "report. Takes about as long as the fit.",
         rich_help_panel=OUTPUT,
     ),
 ]
@@ -99,7 +98,7 @@ ForceOption = Annotated[
     typer.Option(
         "--force",
         metavar="",
-        help="Let an output take the place of the table that is read, or of one in a database.",
+        help="Let an output replace the table that is read, or a table in a database.",
         rich_help_panel=OUTPUT,
     ),
 ]
@@ -128,8 +127,8 @@ Decimal = Annotated[
     str | None,
     typer.Option(
         metavar=".|,",
-        help="What numbers in text files have before their decimals; if not given, a comma is told "
-        "from a point where cells are not separated by commas.",
+        help="Decimal mark of numbers in text files; if not given, found where cells are not "
+        "separated by commas, a point elsewhere.",
         rich_help_panel=READING,
     ),
 ]

@@ -15,8 +15,8 @@ MMColumns = Annotated[
         "--mm-columns",
         "-m",
         metavar="A,B",
-        help="Columns in which a missing cell may be meaningful; if not given, they are found. "
-        "auto says so, too ('auto,' names a column of that name); '' for none.",
+        help="Columns in which a missing cell may be meaningful, '' for none. If not given, or "
+        "auto, they are found ('auto,' names a column called auto).",
         rich_help_panel=MEANINGFUL,
     ),
 ]
@@ -63,8 +63,8 @@ Codes = Annotated[
     repeated(
         "--code",
         "[COLUMN:] CODE=REASON",
-        "What stands in a missing cell and why it is missing, meaningful or lost (missing: nobody "
-        "knows), such as 'income: refused=lost'; without a column, in all of them",
+        "A code that stands in missing cells and what it says of them, meaningful, lost or no more "
+        "than missing, such as 'income: refused=lost'; without a column it holds for all of them",
         KNOWLEDGE,
     ),
 ]
@@ -120,7 +120,7 @@ DetectorOption = Annotated[
     str,
     typer.Option(
         "--detector",
-        help=f"How to tell them apart: {', '.join(DETECTOR_NAMES)}.",
+        help=f"How meaningful cells are told from lost ones: {', '.join(DETECTOR_NAMES)}.",
         rich_help_panel=METHOD,
     ),
 ]
@@ -132,7 +132,7 @@ CheckpointOption = Annotated[
     Path | None,
     typer.Option(
         metavar="DIR",
-        help="Save each pass there, and go on from there.",
+        help="Save each pass of sampler=inpaint to this folder, and resume from it.",
         rich_help_panel=METHOD,
     ),
 ]

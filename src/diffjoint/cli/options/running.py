@@ -35,8 +35,8 @@ KeyFile = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        help="File that holds a key of 16 characters or more: models are saved signed with it, and "
-        "no model is read that was not.",
+        help="File that holds a key of 16 characters or more: models are signed with it when they "
+        "are saved, and only models signed with it are read.",
         rich_help_panel=OUTPUT,
     ),
 ]
@@ -44,8 +44,8 @@ RowMarks = Annotated[
     bool,
     typer.Option(
         "--row-marks/--no-row-marks",
-        help="Save marks that rows of the table are known again by. Without them nobody can ask "
-        "the model whether a row was there, and it judges those rows as new ones.",
+        help="Save marks by which the model knows rows of the table again. Without them nobody can "
+        "ask it whether a row was there, and it judges those rows as new ones.",
         rich_help_panel=OUTPUT,
     ),
 ]

@@ -25,8 +25,8 @@ Scheduler = Annotated[
     str | None,
     typer.Option(
         metavar="ADDRESS",
-        help="A cluster that is there: of Dask such as tcp://head:8786, of Spark its master such "
-        "as spark://head:7077. A small one on this machine is started if not given.",
+        help="Address of a running cluster, such as tcp://head:8786 of Dask or the master "
+        "spark://head:7077 of Spark; if not given, a small one is started on this machine.",
         rich_help_panel=DATASET,
     ),
 ]

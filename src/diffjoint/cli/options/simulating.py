@@ -19,13 +19,13 @@ Rows = Annotated[
 Mechanism = Annotated[
     str | None,
     typer.Option(
-        help=f"How cells get lost: {', '.join(MECHANISM_NAMES)} or none.  [default: mcar]",
+        help=f"How cells get lost: {', '.join(MECHANISM_NAMES)} or none.  \\[default: mcar]",
         rich_help_panel=WORLD,
     ),
 ]
 Ratio = Annotated[
     float | None,
-    typer.Option(help="Percent of the cells to lose.  [default: 10]", rich_help_panel=WORLD),
+    typer.Option(help="Percent of the cells to lose.  \\[default: 10]", rich_help_panel=WORLD),
 ]
 WorldSeed = Annotated[
     int, typer.Option(min=0, help="Same seed, same world.", rich_help_panel=RUNNING)

@@ -173,7 +173,7 @@
     showReview();
   };
   const quoted = (text) => /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-  const runs = (text) => /^'*[=+\-@\t\r]/.test(text) && Number.isNaN(Number(text)); // in a spreadsheet
+  const runs = (text) => /^'*(?:[\s\x00-\x1f\u200b]*[=+\-@\uff1d\uff0b\uff0d\uff20]|[\t\r\n])/.test(text) && Number.isNaN(Number(text)); // in a spreadsheet
   const guarded = (text) => (runs(text) ? `'${text}` : text);
   const csv = () => {
     const lines = cells.filter((cell) => cell.decision).map((cell) =>
