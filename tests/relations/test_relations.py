@@ -35,6 +35,14 @@ def test_sums_are_found_whatever_cells_are_missing():
     assert [set(one.columns) for one in found] == [{0, 1, 2, 4}]
 
 
+def test_columns_that_are_never_there_together_are_no_sum_and_say_nothing():
+    """Such as two forms of a questionnaire: any warning would be an error here."""
+    table = numbers(4)
+    table[: N // 2, 0] = np.nan
+    table[N // 2 :, 1] = np.nan
+    assert not find_equations(table, range(4))
+
+
 def test_a_long_sum_can_be_solved_for_each_of_its_columns():
     a, b, c = numbers(3).T
     table = np.column_stack([a, b, c, a + b + c])

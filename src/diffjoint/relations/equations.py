@@ -177,9 +177,10 @@ def _pairs_that_give(
 ) -> NDArray[np.intp]:
     """Return the pairs whose sums are nearly always a column, or that and a constant."""
     apart = sums - screened[:, [of]]
-    if any_constant:
-        apart = apart - np.nanmedian(apart, axis=0)
     known = ~np.isnan(apart)
+    if any_constant:
+        met = known.any(axis=0)
+        apart[:, met] -= np.nanmedian(apart[:, met], axis=0)
     n_hits = (np.abs(apart) <= near[:, None]).sum(axis=0)
     n_known = known.sum(axis=0)
     return np.flatnonzero((n_known >= FEWEST // 2) & (n_hits >= HOLDS * n_known - 1))
