@@ -98,7 +98,9 @@ def test_grounds_that_few_rows_show_are_less_sure():
 
 
 def test_grounds_are_the_gates_without_which_a_rule_fails_too():
-    frame = pd.DataFrame({"age": [8, 8, 30, 30, None], "job": [1, 0, 0, 1, 0], "pay": [None, None, None, 5, None]})
+    frame = pd.DataFrame(
+        {"age": [8, 8, 30, 30, None], "job": [1, 0, 0, 1, 0], "pay": [None, None, None, 5, None]}
+    )
     table = open_table(frame.astype("Float64"))
     schema = infer_schema(table, dict.fromkeys(frame, "continuous"))
     values = frame.to_numpy(dtype=float)
