@@ -20,6 +20,7 @@ MODULES = (
     "check_worlds",
     "coherence",
     "columns",
+    "contradictions",
     "coverage",
     "drawn_tables",
     "draws",

@@ -109,7 +109,7 @@ def test_a_block_that_fails_leaves_the_old_file(survey_file, survey, tmp_path, m
     out.write_text("old")
     with survey_file.open("a") as file:
         file.write("P9,33,perhaps,,no,,,900\n")
-    assert run("transform", model, survey_file, out, "-q") == 2
+    assert run("transform", model, survey_file, out, "-q", "--unseen", "error") == 2
     assert out.read_text() == "old"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["model", "out.csv", "survey.csv"]
 

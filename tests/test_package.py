@@ -139,7 +139,7 @@ def test_every_library_that_is_imported_is_declared():
         if name not in ("dev", "docs", "benchmarks", "examples")
     }
     imported = {others.get(name, name) for name in imported_by(SOURCE)}
-    assert imported <= needed | extras | {"torch", "polars", "click", "markupsafe"}
+    assert imported <= needed | extras | {"torch", "polars", "click", "markupsafe", "py4j"}
     assert needed <= imported
     assert "torch" not in needed
 

@@ -51,7 +51,7 @@ class SelectiveImputer(InferenceMixin, TransformerMixin, BaseEstimator):  # type
 
     Parameters
     ----------
-    mm_columns : "auto" or list of labels
+    mm_columns : "auto" or list of labels, default="auto"
         Columns in which a missing cell may be meaningful. "auto": those whose missing cells
         losses alone cannot explain; ``found_`` says which and why. [] or None: no column, every
         missing cell is imputed. Columns with a rule, or with a code that means "meaningful", are
@@ -63,10 +63,10 @@ class SelectiveImputer(InferenceMixin, TransformerMixin, BaseEstimator):  # type
         answers are taken back to the nearest level, to whole numbers where a column holds those,
         and into the observed range or ``bounds``. Such an imputer can neither :meth:`sample` nor
         be saved.
-    preset : {"fast", "balanced", "paper"}
+    preset : {"fast", "balanced", "paper"}, default="fast"
         Where settings that are left at None come from. ``n_boosters`` and the denoiser's width
         are then fitted to the table. The numbers used are in ``settings_``.
-    detector : {"evidence", "paper"}
+    detector : {"evidence", "paper"}, default="evidence"
         How meaningful cells are told from lost ones: by which cells are missing together, or by
         how much drawn values disagree, as in the paper.
     loss_rate : float or dict, optional
@@ -84,31 +84,31 @@ class SelectiveImputer(InferenceMixin, TransformerMixin, BaseEstimator):  # type
         When a column has something to record, such as ``{"spouse_age": 'married == "yes"'}``: a
         missing cell is meaningful exactly where its rule fails. Where the rule asks for a
         missing cell, that cell's filled value decides.
-    use_found_rules : bool
+    use_found_rules : bool, default=False
         Whether rules that ``fit`` finds in the table (``rules_``) are kept to as those in
         ``rules``, which come first. Rules are sought with ``detector="evidence"``.
-    review_band : pair of float, or None
+    review_band : pair of float or None, default=(0.2, 0.8)
         P(meaningful) between which a person should look at a cell, see :meth:`review`. It changes
         no call. With ``detector="paper"`` it is a band of scores, not of probabilities. None: no
         cell is named.
     column_kinds : dict, optional
         Kind by column label, where the inferred one (see ``schema_``) is wrong: "continuous",
         "integer", "categorical", "checkbox", "datetime" or "pass-through".
-    checkboxes : {"keep", "fill"}
+    checkboxes : {"keep", "fill"}, default="keep"
         What happens to columns that hold one value or nothing. "keep": a missing cell means that
         a box is not ticked. It stays NA, is used as such to judge and fill other cells, and does
         not count as a loss. "fill": they are categories, and their cells may be lost like others.
         ``column_kinds`` sets it for one column; columns in ``mm_columns``, with a rule or with a
         code that means "meaningful" are never checkboxes.
-    unseen : {"warn", "keep", "missing", "error"}
+    unseen : {"warn", "keep", "missing", "error"}, default="warn"
         A level in ``transform`` that ``fit`` did not see: leave it as it is and out of the model,
         with or without a warning; treat the cell as missing (it is imputed or called meaningful);
         or refuse it.
-    mm_output : {"na", "category", "indicator"}
+    mm_output : {"na", "category", "indicator"}, default="na"
         Meaningful cells in the output: NA; a level of their own (``mm_label``) in text columns
         and an indicator for other columns; or filled like lost ones, with a column
         ``<name>_meaningful`` that says which they are.
-    mm_label : str
+    mm_label : str, default="not applicable"
         The level for ``mm_output="category"``.
     mm_fill : dict, optional
         What meaningful cells of a column get in the output, such as ``{"pack_years": 0}``, in
@@ -125,14 +125,14 @@ class SelectiveImputer(InferenceMixin, TransformerMixin, BaseEstimator):  # type
     n_threads : int, optional
         Threads that torch and the boosted trees may use; None leaves what is set. Tables of 12
         columns and more and fewer than 30,000 rows are learnt by as many processes instead.
-    memory_limit : int or str
+    memory_limit : int or str, default="1GB"
         Memory for draws, such as "500MB". The result does not depend on it.
     callback : callable, optional
         Called with the imputer after each pass, or once if there are none; it can already
         transform.
-    verbose : bool
+    verbose : bool, default=False
         Show progress and time left.
-    random_state : int, RandomState or None
+    random_state : int, RandomState or None, default=None
         Same state, same table, same settings: same result.
 
     Attributes
@@ -165,6 +165,21 @@ class SelectiveImputer(InferenceMixin, TransformerMixin, BaseEstimator):  # type
         ``draws=True`` or after it had drawn; everything else works in any case.
     doubts_ : tuple of str
         What the calls rest on and the table cannot confirm; ``fit`` warns of it, too.
+    n_features_in_ : int
+        Number of columns of ``fit``.
+    feature_names_in_ : array of str
+        Their names, if all are text.
+
+    See Also
+    --------
+    diffjoint.inspect : A first look at a table, before anything is fitted.
+    diffjoint.keep_na : Put meaningful cells back after any other tool.
+    diffjoint.pool : Combine the estimates from several draws.
+
+    References
+    ----------
+    Zhang, Ouyang, Li, Zhu, Cheng and Xie: Learning What Not to Impute: An Uncertainty-Aware
+    Diffusion Framework for Meaningful Missingness.
 
     Examples
     --------
@@ -410,17 +425,14 @@ class SelectiveImputer(InferenceMixin, TransformerMixin, BaseEstimator):  # type
         task = self._prepare_fit(understood)
         seed, options = self._draw_seed(), understood.options
 
-        def store(learned: Learned) -> None:
+        def store(learned: Learned, *, is_new: bool = True) -> None:
             self._set_model(learned, task.coded)
-            if self.callback is not None:
+            if is_new and self.callback is not None:
                 self.callback(self)
-
-        def resume(learned: Learned) -> None:
-            self._set_model(learned, task.coded)
 
         if task.plan.makes_passes:
             is_seeded = self.random_state is not None
-            fit_passes(task, seed, options, store, resume=resume, is_seeded=is_seeded)
+            fit_passes(task, seed, options, store, is_seeded=is_seeded)
         else:
             fit_values(task, seed, options, store)
         return task.coded

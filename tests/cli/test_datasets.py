@@ -54,7 +54,7 @@ def test_a_pattern_names_a_dataset(here, capsys):
 def test_a_folder_is_reported_on_and_checked(here, capsys):
     asked = ("--report", here / "r.html", "--self-check")
     assert run("transform", here / "model", here / "in", here / "reported", *asked) == 0
-    said = capsys.readouterr().err
+    said = capsys.readouterr().out
     assert "Wrote the report to" in said
     assert "calls on missing cells" in said
     page = (here / "r.html").read_text(encoding="utf-8")

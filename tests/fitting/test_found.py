@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from diffjoint import load
+from diffjoint.errors import DataWarning
 from diffjoint.knowledge.labels import Labels
 from diffjoint.knowledge.resolve import resolve_knowledge
 from diffjoint.knowledge.rules import read_rules
@@ -86,6 +87,46 @@ def test_rules_are_found_but_not_kept_to_unless_asked_for(fitted):
         assert n_contradictions(fitted.transform(new)) > 0
     finally:
         fitted.set_params(use_found_rules=True)
+
+
+@pytest.fixture(scope="module")
+def lost_together():
+    """A survey whose cells get lost together, and an imputer that does not keep to its rules."""
+    world = household_survey(1_200, mechanism="survey", loss_rate=0.25, seed=3)
+    params = {"column_kinds": world.column_kinds, **LEAST}
+    imputer = new_imputer(world.mm_columns, **params)
+    with pytest.warns(DataWarning, match="get lost together"):
+        imputer.fit(world.observed_table)
+    return world.observed_table, imputer
+
+
+def test_rules_that_are_not_kept_to_are_evidence_where_cells_get_lost_together(lost_together):
+    survey, imputer = lost_together
+    assert len(imputer.rules_) == len(GATES)
+    likely = imputer.predict_mm_proba(survey)
+    for column, gate in GATES.items():
+        missing = survey[column].isna()
+        fails, holds = (missing & (survey[gate] == answer) for answer in ("no", "yes"))
+        assert (likely[column][fails] > 0.95).all()
+        assert (likely[column][fails] < 1).all(), "as sure as rows bear out"
+        assert (likely[column][holds] < 0.5).all()
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ("no", "which the table follows, fails in this row"),
+        ("yes", "which the table follows, holds in this row"),
+        (None, "which the table follows, cannot be told in this row"),
+    ],
+)
+def test_reasons_name_a_rule_that_is_evidence(lost_together, answer, said):
+    survey, imputer = lost_together
+    gate = survey["married"].isna() if answer is None else survey["married"] == answer
+    cells = np.flatnonzero(gate & survey["spouse_age"].isna())
+    why = imputer.explain(survey, (int(cells[0]), "spouse_age"))
+    assert why.rule == 'married == "yes"'
+    assert said in why.reason
 
 
 def settle(frame, rules, filled, called):

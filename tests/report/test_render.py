@@ -111,7 +111,7 @@ def test_three_hundred_columns_make_a_page():
     rng = np.random.default_rng(0)
     table = pd.DataFrame(rng.normal(size=(200, 300)), columns=[f"column {k}" for k in range(300)])
     page = Report(summarize(findings_of(table.mask(rng.random(table.shape) < 0.2)), "Wide")).html
-    assert page.count('<tr data-column="') == 300
+    assert page.count('<tr role="row" data-column="') == 300
     assert page.count('<article class="card"') == MOST_CARDS
     assert f"{300 - MOST_CARDS} more columns" in page
     assert len(page.encode()) < 2_000_000

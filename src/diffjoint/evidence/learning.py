@@ -78,9 +78,17 @@ def fit_evidence(
     Masks can be drawn from the result once :func:`learn_in_turn` has learnt how.
     """
     keys = row_keys(values, seed=0) if keys is None else keys
-    by = (searched, keys, seed, loss_rate)
     search = open_search(
-        values, is_missing, n_levels, *by, known=known, labelled=labelled, answers=answers
+        values,
+        is_missing,
+        n_levels,
+        searched,
+        keys=keys,
+        seed=seed,
+        loss_rate=loss_rate,
+        known=known,
+        labelled=labelled,
+        answers=answers,
     )
     named = [names[j] if names else f"column {j}" for j in range(values.shape[1])]
     found = find_loss_pattern(search, tick)

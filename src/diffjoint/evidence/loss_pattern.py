@@ -133,7 +133,9 @@ def borne_out_by_rows(
     the others lose. Elsewhere only columns that are missing together for no reason that the table
     holds are not borne out.
     """
-    search = open_search(values, is_missing, n_levels, searched, row_keys(values, 0), seed)
+    search = open_search(
+        values, is_missing, n_levels, searched, keys=row_keys(values, 0), seed=seed
+    )
     found = find_loss_pattern(search, lambda n_folds: None)
     if not found.together:
         vague = unexplained(search)

@@ -1,9 +1,8 @@
 """The two ways of fitting: values and calls learnt from the table, or passes of Algorithm 1."""
 
 import hashlib
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -44,8 +43,11 @@ class Learned:
     history: list[dict[str, Any]]
 
 
-Store = Callable[[Learned], object]
-"""Callback that receives a :class:`Learned`."""
+class Store(Protocol):
+    """Takes what was learnt; ``is_new`` is False for what a resumed run had learnt before."""
+
+    def __call__(self, learned: Learned, *, is_new: bool = True) -> object:
+        """Take it."""
 
 
 def fit_values(task: Task, seed: int, options: Options, store: Store) -> None:
@@ -74,17 +76,15 @@ def learn_value_model(
     )
 
 
-def fit_passes(
-    task: Task, seed: int, options: Options, store: Store, *, is_seeded: bool, resume: Store
-) -> None:
+def fit_passes(task: Task, seed: int, options: Options, store: Store, *, is_seeded: bool) -> None:
     """Run Algorithm 1 pass by pass, from a checkpoint if there is one.
 
     Parameters
     ----------
     seed : int
         The seed of a run that starts here; one that is resumed keeps its own.
-    store, resume : callable
-        Take what each pass has learnt; what a resumed run had learnt before.
+    store : callable
+        Takes what each pass has learnt.
     is_seeded : bool
         Whether the seed was asked for, so that only a run with this seed may be resumed.
     """
@@ -126,7 +126,7 @@ def fit_passes(
             return Learned(model, _in_own_order(inferred, task), passes.history)
 
         if passes.resumed is not None:
-            resume(learned(*passes.resumed))
+            store(learned(*passes.resumed), is_new=False)
         for done in passes.run(observation, belief, options.memory_bytes, progress):
             store(learned(*done))
 

@@ -25,13 +25,17 @@ def running(n_threads: int | None, *, verbose: bool, draws: bool = False) -> Ite
     """
     _keep_freed_memory()
     n_threads = None if n_threads is None else int(n_threads)
-    limits = nullcontext() if n_threads is None else threadpool_limits(n_threads)
-    with _torch_threads(n_threads) if draws else nullcontext(), limits:
-        if verbose:
-            with progress_bar() as progress:
-                yield progress
-        else:
-            yield NoProgress()
+    with (
+        _torch_threads(n_threads) if draws else nullcontext(),
+        _pool_threads(n_threads),
+        progress_bar() if verbose else nullcontext(NoProgress()) as progress,
+    ):
+        yield progress
+
+
+def _pool_threads(n_threads: int | None) -> AbstractContextManager[object]:
+    """Limit the threads of all libraries that are loaded, from now on."""
+    return nullcontext() if n_threads is None else threadpool_limits(n_threads)
 
 
 def _torch_threads(n_threads: int | None) -> AbstractContextManager[None]:

@@ -23,6 +23,8 @@ Numbers = NDArray[np.float64]
 
 NEGATIVE_CODES = [-1, -2, -3, -4, -5, -6, -7, -8, -9, -77, -88, -97, -98, -99]
 NEGATIVE_CODES += [-777, -888, -997, -998, -999, -7777, -8888, -9998, -9999, -99999, -999999]
+COUNTED_DOWN = [-4, -3, -2, -1]
+"""A column that holds all of these goes below zero by itself, as degrees do."""
 SMALL_CODES = [7, 8, 9]
 """Suspected only in columns with few other values, all of them well below."""
 LARGE_CODES = [77, 88, 97, 98, 99, 777, 888, 997, 998, 999, 7777, 8888, 9997, 9998, 9999]
@@ -141,6 +143,8 @@ def _among_numbers(column: Numbers, name: str) -> Iterator[Suspicion]:
     observed = column[np.isfinite(column)]
     values, counts = np.unique(observed, return_counts=True)
     codes = np.isin(values, [*NEGATIVE_CODES, *LARGE_CODES])
+    if np.isin(COUNTED_DOWN, values).all():
+        codes &= values >= 0
     few = len(values) <= FEW_LEVELS
     if few:
         codes |= np.isin(values, SMALL_CODES)
@@ -224,9 +228,9 @@ def _codes_among_words(
     cells: list[Any], counts: Counter[str], n_words: int, total: int, name: str
 ) -> Iterator[Suspicion]:
     """Yield negative numbers in a column of words, if they are usual codes."""
-    codes = [text for text in counts if _is_finite_number(text)]
-    codes = [text for text in codes if float(text) in NEGATIVE_CODES and counts[text] > 1]
-    if n_words + sum(counts[text] for text in codes) < total:
+    codes = [text for text in counts if _is_finite_number(text) and float(text) in NEGATIVE_CODES]
+    n_cells = sum(counts[text] for text in codes)
+    if n_cells < 2 or n_words + n_cells < total:
         return  # other numbers stand there, too
     for text in sorted(codes, key=float):
         why = "a negative number, in a column of words"

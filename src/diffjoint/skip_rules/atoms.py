@@ -10,10 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import xlogy
 
 from diffjoint._types import Mask
-from diffjoint.skip_rules.gates import Codes, Gates
+from diffjoint.skip_rules.gates import Codes, Gates, Layout, lay_out
 from diffjoint.state.rules import FALSE, TRUE, UNDECIDED, Answers
 
 Counts = NDArray[np.float64]
@@ -27,6 +26,9 @@ LEAST_BY_VALUES = 7.0
 
 Columns that one gate opens together apply in the same rows; none of them is the other's gate.
 """
+
+MOST_CLOSELY = 32
+"""Columns that are looked at closely: those of which a split gains most, and of sharp splits."""
 
 
 @dataclass(frozen=True)
@@ -84,8 +86,8 @@ class Tally:
         """Log-likelihood of which cells are missing, at the group's own rate."""
         n = self.n
         at_least_one = np.maximum(n, 1.0)
-        of_observed: Counts = xlogy(self.observed, self.observed / at_least_one)
-        of_missing: Counts = xlogy(self.missing, self.missing / at_least_one)
+        of_observed: Counts = self.observed * np.log(np.maximum(self.observed, 1.0) / at_least_one)
+        of_missing: Counts = self.missing * np.log(np.maximum(self.missing, 1.0) / at_least_one)
         return of_observed + of_missing
 
     @property
@@ -108,51 +110,36 @@ def tally(is_missing: Mask, where: Mask | slice = slice(None)) -> Tally:
 
 
 @dataclass(frozen=True)
-class Layout:
-    """The orders in which slots are split, of all columns one after the other.
+class Choice:
+    """The columns that a rule may ask; of many, those that seem worth it are looked at closely.
+
+    Which ones is told by groups of slots, a few of each column, so that the work grows little with
+    the number of columns.
 
     Attributes
     ----------
     gates : Gates
-    slots : int array
-        The slots of values that are in an order, in blocks; a column has up to three.
-    block : int array
-        The block of each of them.
-    column : int array
-        The column of each block.
-    by_rate : bool array
-        Blocks that are sorted by how often the target is missing.
+    usable : bool array of shape (n_columns,)
     """
 
     gates: Gates
-    slots: Codes
-    block: Codes
-    column: Codes
-    by_rate: Mask
+    usable: Mask
 
-
-def lay_out(gates: Gates, usable: Mask) -> Layout:
-    """Return the orders in which the slots of usable columns are split."""
-    slots, column, by_rate = [], [], []
-    for j in np.flatnonzero(usable).tolist():
-        first, n = gates.starts[j], len(gates.numbers[j])
-        own = np.arange(first, first + n)
-        if gates.has_order(j) and n > 1:
-            slots += [own, own[::-1]]
-            column += [j, j]
-            by_rate += [False, False]
-        if gates.has_sets(j) and n > (2 if gates.has_order(j) else 0):
-            slots.append(own)
-            column.append(j)
-            by_rate.append(True)
-    lengths = [len(own) for own in slots]
-    return Layout(
-        gates,
-        np.concatenate(slots) if slots else np.zeros(0, dtype=np.int64),
-        np.repeat(np.arange(len(slots)), lengths),
-        np.array(column, dtype=np.int64),
-        np.array(by_rate, dtype=bool),
-    )
+    def layout(self, counts: Tally, keep_false: Tally, keep_true: Tally) -> Layout:
+        """Return the columns to look at in a region, with the parameters of ``best_atoms``."""
+        if self.usable.sum() <= MOST_CLOSELY:
+            return lay_out(self.gates, self.usable)
+        groups, firsts = self.gates.groups, self.gates.group_firsts
+        summed = Tally(*(np.add.reduceat(c, firsts) for c in (counts.observed, counts.missing)))
+        splits = _split(groups, summed, keep_false, keep_true, 0.0)
+        begins = np.flatnonzero(np.diff(groups.block, prepend=-1))
+        may_ask = self.usable[groups.column]
+        chosen = np.zeros(len(self.usable), dtype=bool)
+        for score in (splits.gain, splits.sharp):
+            top = np.where(may_ask, np.maximum.reduceat(score, begins), -np.inf)
+            best = np.argsort(-top, kind="stable")[:MOST_CLOSELY]
+            chosen[groups.column[best[np.isfinite(top[best])]]] = True
+        return lay_out(self.gates, chosen, int(may_ask.sum()))
 
 
 def count_slots(gates: Gates, slots: Codes, is_missing: Mask) -> Tally:
@@ -165,12 +152,13 @@ def count_slots(gates: Gates, slots: Codes, is_missing: Mask) -> Tally:
 
 
 def best_atoms(
-    layout: Layout, counts: Tally, keep_false: Tally, keep_true: Tally, n_best: int
+    choice: Choice, counts: Tally, keep_false: Tally, keep_true: Tally, n_best: int
 ) -> list[tuple[float, Atom]]:
     """Return the conditions that best split a region, with the log-likelihood each of them gains.
 
     Parameters
     ----------
+    choice : Choice
     counts : Tally
         Of the region, by slot.
     keep_false, keep_true : Tally
@@ -178,37 +166,70 @@ def best_atoms(
     n_best : int
         Most conditions to return.
     """
-    gates, block = layout.gates, layout.block
-    if not len(block):
+    layout = choice.layout(counts, keep_false, keep_true)
+    if not len(layout.block):
         return []
+    splits = _split(layout, counts, keep_false, keep_true, LEAST_BY_VALUES)
+    slots, joins, ends = splits.slots, splits.joins, splits.ends
+    begins = np.concatenate([[0], ends[:-1] + 1])
+    found: dict[tuple[int, bytes], tuple[float, Atom]] = {}
+    for score in (splits.gain, splits.sharp):
+        top = np.maximum.reduceat(score, begins)
+        for b in np.argsort(-top, kind="stable")[:n_best]:
+            if not np.isfinite(top[b]):
+                break
+            at = int(begins[b] + np.argmax(score[begins[b] : ends[b] + 1]))
+            atom = _atom(choice.gates, layout, int(b), slots[begins[b] : at + 1], bool(joins[b]))
+            found.setdefault(atom.key, (float(top[b]), atom))
+    return sorted(found.values(), key=lambda one: -one[0])
+
+
+@dataclass(frozen=True)
+class _Splits:
+    """All splits of a layout's blocks: after each slot, in the order ``slots``.
+
+    Attributes
+    ----------
+    gain : array
+        Log-likelihood that each split gains; -inf for those that are none.
+    sharp : array
+        The same, of sharp splits only.
+    slots : int array
+    ends : int array
+        Where each block ends.
+    joins : bool array
+        Blocks whose cells that have nothing to record fail the condition.
+    """
+
+    gain: Counts
+    sharp: Counts
+    slots: Codes
+    ends: Codes
+    joins: Mask
+
+
+def _split(
+    layout: Layout, counts: Tally, keep_false: Tally, keep_true: Tally, least_by_values: float
+) -> _Splits:
+    """Split every block after each of its slots."""
+    block = layout.block
     slots = _sorted(layout, counts)
     ends = np.append(np.flatnonzero(np.diff(block)), len(block) - 1)
     in_slot = Tally(counts.observed[slots], counts.missing[slots])
     below = _within(in_slot, block, ends)
     whole = Tally(below.observed[ends], below.missing[ends])
-    nothing = gates.starts[layout.column + 1] - 2
-    beside = Tally(counts.observed[nothing], counts.missing[nothing])
+    beside = Tally(counts.observed[layout.nothing], counts.missing[layout.nothing])
     joins = beside.missing >= beside.observed
     fails = below + _of(beside, joins, block)
     above = _of(whole, np.ones(len(joins), dtype=bool), block) - below
     holds = above + _of(beside, ~joins, block)
     gain = _gain(fails, holds, keep_false, keep_true)
     without_values = np.where(joins, _gain(beside, whole, keep_false, keep_true), 0.0)
-    gain = np.where(gain - without_values[block] > LEAST_BY_VALUES, gain, -np.inf)
+    gain = np.where(gain - without_values[block] > least_by_values, gain, -np.inf)
     steeper = fails.missing * holds.n > holds.missing * fails.n
     gain = np.where(steeper & (below.n > 0) & (above.n > 0), gain, -np.inf)
     sharp = np.where((keep_false + fails).is_sharp, gain, -np.inf)
-    begins = np.concatenate([[0], ends[:-1] + 1])
-    found: dict[tuple[int, bytes], tuple[float, Atom]] = {}
-    for score in (gain, sharp):
-        top = np.maximum.reduceat(score, begins)
-        for b in np.argsort(-top, kind="stable")[:n_best]:
-            if not np.isfinite(top[b]):
-                break
-            at = int(begins[b] + np.argmax(score[begins[b] : ends[b] + 1]))
-            atom = _atom(layout, int(b), slots[begins[b] : at + 1], bool(joins[b]))
-            found.setdefault(atom.key, (float(top[b]), atom))
-    return sorted(found.values(), key=lambda one: -one[0])
+    return _Splits(gain, sharp, slots, ends, joins)
 
 
 def _gain(fails: Tally, holds: Tally, keep_false: Tally, keep_true: Tally) -> Counts:
@@ -246,9 +267,9 @@ def _of(by_block: Tally, included: Mask, block: Codes) -> Tally:
     )
 
 
-def _atom(layout: Layout, block: int, fails: Codes, nothing_fails: bool) -> Atom:
+def _atom(gates: Gates, layout: Layout, block: int, fails: Codes, nothing_fails: bool) -> Atom:
     """Return the condition that fails in some slots of a column, and where that does not apply."""
-    gates, j = layout.gates, int(layout.column[block])
+    j = int(layout.column[block])
     first, n = int(gates.starts[j]), len(gates.numbers[j])
     holds = np.ones(n + 1, dtype=bool)
     holds[fails - first] = False
@@ -256,8 +277,8 @@ def _atom(layout: Layout, block: int, fails: Codes, nothing_fails: bool) -> Atom
     by_rate = bool(layout.by_rate[block])
     named = min(holds[:n].sum(), n - holds[:n].sum())
     cost = (
-        np.log(len(layout.column)) + max(named, 1) * np.log(max(n, 2))
+        np.log(layout.n_tried) + max(named, 1) * np.log(max(n, 2))
         if by_rate
-        else (np.log(len(layout.column)) + np.log(max(n, 2)))
+        else (np.log(layout.n_tried) + np.log(max(n, 2)))
     )
     return Atom(j, holds, not by_rate, float(cost))

@@ -15,11 +15,10 @@ import numpy as np
 from diffjoint._types import Mask
 from diffjoint.skip_rules.atoms import (
     Atom,
-    Layout,
+    Choice,
     Tally,
     best_atoms,
     count_slots,
-    lay_out,
     tally,
 )
 from diffjoint.skip_rules.formula import MOST_ATOMS, Formula
@@ -109,14 +108,14 @@ def search_rule(target: Target, usable: Mask) -> list[Candidate]:
     usable : bool array of shape (n_columns,)
         Columns that the rule may ask.
     """
-    layout = lay_out(target.gates, usable)
-    grown = list(_grow(layout, target, None))
+    choice = Choice(target.gates, usable)
+    grown = list(_grow(choice, target, None))
     seen = {one.answers.tobytes(): one for one in grown}
     for _ in range(MOST_ATOMS - 1):
         widest = sorted(grown, key=lambda one: -one.score)[:WIDTH]
         grown = []
         for one in widest:
-            further = list(_grow(layout, target, one))
+            further = list(_grow(choice, target, one))
             new = {c.answers.tobytes(): c for c in further if c.answers.tobytes() not in seen}
             seen |= new
             grown += new.values()
@@ -157,18 +156,18 @@ def _beats(one: Candidate, other: Candidate, target: Target) -> bool:
     return gained > max(costs, 0.0) + MARGIN
 
 
-def _grow(layout: Layout, target: Target, one: Candidate | None) -> Iterator[Candidate]:
+def _grow(choice: Choice, target: Target, one: Candidate | None) -> Iterator[Candidate]:
     """Yield formulas with one condition more that corrects the formula enough."""
     for region, keep_false, keep_true, grown in _places_to_grow(target, one):
         counts = count_slots(target.gates, target.slots[region], target.is_missing[region])
-        for gain, atom in best_atoms(layout, counts, keep_false, keep_true, N_BEST):
+        for gain, atom in best_atoms(choice, counts, keep_false, keep_true, N_BEST):
             if gain >= atom.cost + MARGIN:
                 yield target.judge(grown(atom))
     if one is not None and len(one.formula.atoms) == 1:
-        yield from _grow_by_two(layout, target, one)
+        yield from _grow_by_two(choice, target, one)
 
 
-def _grow_by_two(layout: Layout, target: Target, one: Candidate) -> Iterator[Candidate]:
+def _grow_by_two(choice: Choice, target: Target, one: Candidate) -> Iterator[Candidate]:
     """Yield a condition joined with two more that correct it together, and not one by one.
 
     The first is the one that tells best where the condition is wrong, as if its rows had a group of
@@ -180,13 +179,13 @@ def _grow_by_two(layout: Layout, target: Target, one: Candidate) -> Iterator[Can
         inner, outer = (TRUE, FALSE) if by_or else (FALSE, TRUE)
         region = one.answers == outer
         counts = count_slots(target.gates, target.slots[region], target.is_missing[region])
-        for _, first in best_atoms(layout, counts, NONE, NONE, N_AHEAD):
+        for _, first in best_atoms(choice, counts, NONE, NONE, N_AHEAD):
             said = first.answers(target.gates, target.slots)
             rest = tally(target.is_missing, region & (said == outer))
             keeps = (rest, one.holds) if by_or else (one.fails, rest)
             rows = region & (said == inner)
             counts = count_slots(target.gates, target.slots[rows], target.is_missing[rows])
-            for _, second in best_atoms(layout, counts, *keeps, N_AHEAD):
+            for _, second in best_atoms(choice, counts, *keeps, N_AHEAD):
                 pair = Formula((first, second, *one.formula.atoms), (not by_or, by_or))
                 grown = target.judge(pair)
                 if _gained(grown, one, target) >= first.cost + second.cost + MARGIN:
@@ -261,7 +260,7 @@ def refit(one: Candidate, target: Target) -> Candidate:
         counts = count_slots(target.gates, target.slots[open_rows], target.is_missing[open_rows])
         usable = np.arange(len(target.gates.columns)) == atom.column
         for gain, other in best_atoms(
-            lay_out(target.gates, usable), counts, keep_false, keep_true, 3
+            Choice(target.gates, usable), counts, keep_false, keep_true, 3
         ):
             again = target.judge(one.formula.replace(place, _costing(other, atom)))
             if gain > 0 and again.sharpness >= one.sharpness and again.score > one.score:

@@ -26,7 +26,7 @@ from diffjoint.storage.placing import (
     unwritable,
 )
 
-_PERMISSIONS, _ORDINARY, _OWNER_WRITES = 0o777, 0o666, 0o600
+_ORDINARY, _PRIVATE = 0o666, 0o600
 _STREAMS = {"stdout": 1, "stderr": 2}
 _OPEN_FILE = re.compile(r"/dev/(?P<name>stdout|stderr)|/(dev|proc/self)/fd/(?P<number>[0-9]{1,9})")
 
@@ -232,7 +232,7 @@ def _beside(target: Path) -> Iterator[BinaryIO]:
 
     Whoever may not read the target may not read it either.
     """
-    mode = _OWNER_WRITES | (target.stat().st_mode & _PERMISSIONS if target.exists() else _ORDINARY)
+    mode = _PRIVATE if target.exists() else _ORDINARY
 
     def opener(path: str, flags: int) -> int:
         return os.open(path, flags, mode)
