@@ -48,6 +48,7 @@ CHANGES = {
     "together for no reason that the table holds get no sure answer.",
     "2026-11-19T22:16": "Drawn cells behind a gate follow it; trees may stand in for products; "
     "fewer cells are weighed.",
+    "2026-11-19T22:50": "Trees learn faster still, for as long as all rows held out call for.",
 }
 """What changed calls, values, draws or times of the default, by when it did."""
 
