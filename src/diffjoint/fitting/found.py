@@ -1,6 +1,6 @@
 """Rules that are found in the table of ``fit``, beside those that the user gives."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -48,12 +48,21 @@ def all_rules(
     options: Options,
     found: Sequence[FoundRule],
 ) -> tuple[Rule, ...]:
-    """Return the user's rules, which are given, and those that were found; gates first."""
-    places = schema.modelled_positions
-    own = {table.labels[places[rule.target]]: rule.as_rule for rule in found}
+    """Return the user's rules, which are given, and those that were found; gates first.
+
+    Columns of which the user says that they lose no cell need no found rule: what they miss is
+    kept, unless found rules are to be used.
+    """
+    places, settles, rates = schema.modelled_positions, options.use_found_rules, options.loss_rate
+    labels = {rule.target: table.labels[places[rule.target]] for rule in found}
+    targets = {
+        target
+        for target, label in labels.items()
+        if settles or (rates.get(label) if isinstance(rates, Mapping) else rates) != 0
+    }
+    own = {labels[rule.target]: rule.as_rule for rule in found if rule.target in targets}
     if not own:
         return given
-    targets, settles = {rule.target for rule in found}, options.use_found_rules
     rules = read_rules({**(options.rules or {}), **own}, table, schema)
     return tuple(
         replace(rule, is_found=True, settles=settles) if rule.target in targets else rule
