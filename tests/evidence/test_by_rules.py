@@ -1,6 +1,7 @@
 """Rules that the table follows are evidence: as sure as rows bear out, and no surer."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.special import logit
 
@@ -9,8 +10,10 @@ from diffjoint.evidence.by_rules import RuleEvidence
 from diffjoint.evidence.explain import explain_cells
 from diffjoint.evidence.rule_learning import NEVER_THERE, learn_rule
 from diffjoint.evidence.search_table import open_search
+from diffjoint.knowledge.rules import read_rules
 from diffjoint.state import row_keys
-from diffjoint.state.rules import FALSE, NO_RULE, TRUE, UNDECIDED
+from diffjoint.state.rules import FAILED, FALSE, NO_RULE, TRUE, UNDECIDED, answers_of_rules
+from diffjoint.table import infer_schema, open_table
 
 N_ROWS, GATE, HOURS, PAY = 4_000, 1, 2, 3
 ANSWERS = np.array([FALSE, TRUE, UNDECIDED, NO_RULE], dtype=np.int8)
@@ -40,7 +43,11 @@ def open_table_of(values, answers):
 
 
 def rule_of(**parts):
-    usual = {"fails": 0.999, "missing_logit": logit(0.1), "nearest": np.array([0.02, 0.1, 0.1])}
+    usual = {
+        "fails": np.full(8, 0.999),
+        "missing_logit": logit(0.1),
+        "nearest": np.array([0.02, 0.1, 0.1]),
+    }
     return RuleEvidence(**usual | parts)
 
 
@@ -50,7 +57,7 @@ def probability(rule, loss_rate, likely=0.4):
 
 
 def test_where_the_rule_fails_a_cell_is_meaningful_as_surely_as_rows_bear_out():
-    assert probability(rule_of(fails=0.97), 0.1)[0] == 0.97
+    assert probability(rule_of(fails=np.full(8, 0.97)), 0.1)[0] == 0.97
 
 
 def test_where_the_rule_holds_a_cell_is_lost_as_far_as_losses_explain_it():
@@ -73,10 +80,33 @@ def test_a_column_without_a_rule_is_judged_as_before():
 
 def test_an_exception_makes_the_rule_less_sure():
     values, answers, _ = work_survey()
-    sure = learn_rule(open_table_of(values, answers), HOURS).fails
+    sure = learn_rule(open_table_of(values, answers), HOURS).fails[0]
     fails = np.flatnonzero(answers[:, HOURS] == FALSE)
     values[fails[:30], HOURS] = 1.0
-    assert learn_rule(open_table_of(values, answers), HOURS).fails < sure - 0.01
+    assert learn_rule(open_table_of(values, answers), HOURS).fails[0] < sure - 0.01
+
+
+def test_grounds_that_few_rows_show_are_less_sure():
+    """Most rows fail for the gate; that the young are not asked either, five rows show."""
+    values, answers, _ = work_survey()
+    young = np.flatnonzero(answers[:, HOURS] == FALSE)[:5]
+    answers[young, HOURS] = FAILED + 1
+    fails = learn_rule(open_table_of(values, answers), HOURS).fails
+    assert fails[0] > 0.999
+    assert fails[1] == pytest.approx(6 / 7)
+    assert fails[2] == 0.5
+
+
+def test_grounds_are_the_gates_without_which_a_rule_fails_too():
+    frame = pd.DataFrame(
+        {"age": [8, 8, 30, 30, None], "job": [1, 0, 0, 1, 0], "pay": [None, None, None, 5, None]}
+    )
+    table = open_table(frame.astype("Float64"))
+    schema = infer_schema(table, dict.fromkeys(frame, "continuous"))
+    values = frame.to_numpy(dtype=float)
+    rules = read_rules({"pay": "age >= 16 and job == 1"}, table, schema)
+    said = answers_of_rules(rules, values, np.zeros(values.shape, dtype=bool))[:, 2]
+    assert said.tolist() == [FAILED + 2, FAILED + 3, FAILED + 1, TRUE, FAILED + 1]
 
 
 def test_cells_behind_a_missing_gate_are_told_by_rows_whose_gate_is_there():
@@ -111,6 +141,7 @@ def with_rules():
     return values, answers, skipped, evidence
 
 
+@pytest.mark.slow
 def test_calls_keep_to_the_rule_and_new_rows_are_judged_as_well(with_rules):
     *_, evidence = with_rules
     assert evidence.leans_on_values
@@ -145,6 +176,7 @@ def test_reasons_say_which_cells_the_rule_decides(with_rules):
     np.testing.assert_allclose(at_all[inside], logit(said[inside]), atol=1e-6)
 
 
+@pytest.mark.slow
 def test_rules_change_nothing_where_cells_are_lost_one_by_one():
     values, answers, _ = work_survey(lost_along=0.0)
     levels, missing = np.zeros(values.shape[1], dtype=int), np.isnan(values)

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import expit
 
 from diffjoint._types import Mask, Values
-from diffjoint.state.rules import FALSE, TRUE, UNDECIDED, Answers
+from diffjoint.state.rules import TRUE, UNDECIDED, Answers, grounds_of, is_false
 from diffjoint.trees import Trees
 
 MOSTLY = 0.5
@@ -27,8 +27,8 @@ class RuleEvidence:
 
     Attributes
     ----------
-    fails : float
-        P(meaningful) of a missing cell where the rule fails.
+    fails : array of shape (MOST_GROUNDS,)
+        P(meaningful) of a missing cell where the rule fails, on each ground that it may fail on.
     missing_logit : float
         Logit of how often the cell is missing where the rule holds.
     nearest : array of shape (3,)
@@ -41,7 +41,7 @@ class RuleEvidence:
         What is added to these: the column is not lost along with each missing gate.
     """
 
-    fails: float
+    fails: Values
     missing_logit: float
     nearest: Values
     undecided: tuple[Trees, ...] = ()
@@ -61,7 +61,7 @@ class RuleEvidence:
         loss_logit : float
             Logit of the column's loss rate.
         """
-        told = np.where(answers == FALSE, self.fails, likely)
+        told = np.where(is_false(answers), self.fails[grounds_of(answers)], likely)
         explained = self.explained(loss_logit)
         if explained >= MOSTLY:
             told[answers == TRUE] = max(1 - explained, self.nearest[0])
@@ -73,7 +73,7 @@ class RuleEvidence:
 
     def missing_rate(self, answers: Answers, missing_rate: Values) -> Values:
         """Return how often cells are missing, given how often they are without the rule."""
-        by_rule = np.where(answers == FALSE, self.fails, missing_rate)
+        by_rule = np.where(is_false(answers), self.fails[grounds_of(answers)], missing_rate)
         return np.where(answers == TRUE, expit(self.missing_logit), by_rule)
 
     def explained(self, loss_logit: float) -> float:
@@ -83,5 +83,5 @@ class RuleEvidence:
     def settles(self, answers: Answers, loss_logit: float) -> Mask:
         """Return the cells of which the rule alone decides."""
         holds = (answers == TRUE) & (self.explained(loss_logit) >= MOSTLY)
-        settled: Mask = holds | (answers == FALSE)
+        settled: Mask = holds | is_false(answers)
         return settled

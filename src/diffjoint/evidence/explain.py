@@ -21,7 +21,7 @@ from diffjoint.evidence.detector import Evidence
 from diffjoint.evidence.folds import Judged, rows_by_fold
 from diffjoint.evidence.values_view import ValuesEvidence
 from diffjoint.state import row_keys
-from diffjoint.state.rules import NO_RULE, UNDECIDED, Answers
+from diffjoint.state.rules import FALSE, NO_RULE, UNDECIDED, Answers, is_false
 from diffjoint.trees import Trees
 
 Rows = NDArray[np.intp]
@@ -97,7 +97,8 @@ def explain_cells(
     said, by_rule = None if answers is None else answers[rows, column], None
     if learnt.rule is not None and said is not None:
         settled = learnt.rule.settles(said, learnt.loss_logit)
-        by_rule = np.where(settled | (said == UNDECIDED), said, NO_RULE).astype(np.int8)
+        plain = np.where(is_false(said), FALSE, said)
+        by_rule = np.where(settled | (said == UNDECIDED), plain, NO_RULE).astype(np.int8)
         waits = said == UNDECIDED
         if learnt.rule.undecided and waits.any():
             (trees,) = learnt.rule.undecided

@@ -14,6 +14,7 @@ from diffjoint.evidence.column import ColumnEvidence
 from diffjoint.evidence.detector import Evidence, LearntColumn
 from diffjoint.evidence.losses import LossModel, Scores
 from diffjoint.evidence.values_view import ValuesEvidence
+from diffjoint.state.rules import MOST_GROUNDS
 from diffjoint.trees import (
     Arrays,
     Trees,
@@ -29,7 +30,7 @@ from diffjoint.trees import (
 MOST_FOLDS, MOST_LEAVES, MOST_TYPICAL = 100, 8, 4_096
 """What evidence from a file may have at most; to explain a leaf takes memory by 4 ** leaves."""
 LEAST_SPREAD = 1e-300
-N_OF_RULE = 6
+N_OF_RULE = 5 + MOST_GROUNDS
 """Numbers that are kept of a column's rule."""
 
 
@@ -256,7 +257,7 @@ def _pack_by_values(columns: Sequence[ValuesEvidence]) -> Arrays:
 def _numbers_of(rule: RuleEvidence | None) -> list[float]:
     if rule is None:
         return [0.0] * N_OF_RULE
-    return [rule.missing_logit, rule.shift, rule.fails, *rule.nearest.tolist()]
+    return [rule.missing_logit, rule.shift, *rule.nearest.tolist(), *rule.fails.tolist()]
 
 
 def _by_values(arrays: Arrays) -> Iterator[ValuesEvidence]:
@@ -272,5 +273,5 @@ def _by_values(arrays: Arrays) -> Iterator[ValuesEvidence]:
 
 
 def _rule_from(numbers: Values) -> RuleEvidence:
-    missing_logit, shift, fails = numbers[:3].tolist()
-    return RuleEvidence(fails, missing_logit, numbers[3:], shift=shift)
+    missing_logit, shift = numbers[:2].tolist()
+    return RuleEvidence(numbers[5:], missing_logit, numbers[2:5], shift=shift)

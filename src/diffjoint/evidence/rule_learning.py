@@ -8,7 +8,15 @@ from diffjoint._types import Mask, Places, Values
 from diffjoint.evidence.by_rules import RuleEvidence
 from diffjoint.evidence.missing import FEWEST
 from diffjoint.evidence.search_table import SearchTable
-from diffjoint.state.rules import FALSE, NO_RULE, TRUE, UNDECIDED, Answers
+from diffjoint.state.rules import (
+    MOST_GROUNDS,
+    NO_RULE,
+    TRUE,
+    UNDECIDED,
+    Answers,
+    grounds_of,
+    is_false,
+)
 from diffjoint.trees import Trees, grow
 
 FEWEST_UNDECIDED = 10
@@ -38,8 +46,8 @@ def learn_rule(table: SearchTable, j: int) -> RuleEvidence | None:
     if table.answers is None or (table.answers[:, j] == NO_RULE).all():
         return None
     answers, is_missing = table.answers[:, j], table.is_missing[:, j]
-    fails, holds, waits = (answers == answer for answer in (FALSE, TRUE, UNDECIDED))
-    n_exceptions, n_fails = int((fails & ~is_missing).sum()), int(fails.sum())
+    fails, holds, waits = is_false(answers), answers == TRUE, answers == UNDECIDED
+    n_fails = int(fails.sum())
     n_lost, n_holds = int((holds & is_missing).sum()), int(holds.sum())
     n_waiting = int((waits & is_missing).sum())
     n_there = int(waits.sum()) - n_waiting
@@ -50,12 +58,21 @@ def learn_rule(table: SearchTable, j: int) -> RuleEvidence | None:
         undecided = (trees,)
     nearest = min(1 / (n_waiting + 2), NEVER_THERE)
     return RuleEvidence(
-        fails=1 - (n_exceptions + 1) / (n_fails + 2),
+        fails=_borne_out(answers, is_missing),
         missing_logit=float(logit((n_lost + 0.5) / (n_holds + 1))),
         nearest=np.array([1 / (n_lost + 2), nearest if n_there else NEVER_THERE, nearest]),
         undecided=undecided,
         shift=shift,
     )
+
+
+def _borne_out(answers: Answers, is_missing: Mask) -> Values:
+    """Return how sure it is that a cell is meaningful where its rule fails, by the grounds."""
+    fails, grounds = is_false(answers), grounds_of(answers)
+    n_cells = np.bincount(grounds[fails & is_missing], minlength=MOST_GROUNDS)
+    n_exceptions = (fails & ~is_missing).sum()
+    sure: Values = 1 - (n_exceptions + 1) / (n_cells + n_exceptions + 2)
+    return sure
 
 
 def _learn_undecided(table: SearchTable, j: int, answers: Answers) -> tuple[Trees, float]:
@@ -78,7 +95,7 @@ def _learn_undecided(table: SearchTable, j: int, answers: Answers) -> tuple[Tree
     told = np.flatnonzero(~waits)
     if len(told) > MOST_ROWS:
         told = np.sort(rng.choice(told, MOST_ROWS, replace=False))
-    fails, likely = answers[told] == FALSE, np.full(len(donors), 0.5)
+    fails, likely = is_false(answers[told]), np.full(len(donors), 0.5)
     shift = 0.0
     for _ in range(N_PASSES):
         trees = _grow_as_undecided(table, told, donors, fails, likely, inputs, rng)

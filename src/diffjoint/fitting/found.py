@@ -1,6 +1,6 @@
 """Rules that are found in the table of ``fit``, beside those that the user gives."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -50,24 +50,29 @@ def all_rules(
 ) -> tuple[Rule, ...]:
     """Return the user's rules, which are given, and those that were found; gates first.
 
-    Columns of which the user says that they lose no cell need no found rule: what they miss is
-    kept, unless found rules are to be used.
+    Of a column that loses nothing, as the user says, no missing cell is lost, whatever a rule says.
     """
-    places, settles, rates = schema.modelled_positions, options.use_found_rules, options.loss_rate
-    labels = {rule.target: table.labels[places[rule.target]] for rule in found}
-    targets = {
-        target
-        for target, label in labels.items()
-        if settles or (rates.get(label) if isinstance(rates, Mapping) else rates) != 0
-    }
-    own = {labels[rule.target]: rule.as_rule for rule in found if rule.target in targets}
+    places = schema.modelled_positions
+    own = {table.labels[places[rule.target]]: rule.as_rule for rule in found}
     if not own:
         return given
+    targets, settles = {rule.target for rule in found}, options.use_found_rules
     rules = read_rules({**(options.rules or {}), **own}, table, schema)
+    lossless = {j for j in targets if _given_rate(options, table.labels[places[j]]) == 0}
     return tuple(
-        replace(rule, is_found=True, settles=settles) if rule.target in targets else rule
+        replace(
+            rule, is_found=True, settles=settles, only_if=rule.only_if or rule.target in lossless
+        )
+        if rule.target in targets
+        else rule
         for rule in rules
     )
+
+
+def _given_rate(options: Options, label: Hashable) -> float | None:
+    """Return the loss rate that the user gives for a column, if any."""
+    given = options.loss_rate
+    return given.get(label) if isinstance(given, Mapping) else given
 
 
 def plain_rules(found: Sequence[FoundRule]) -> list[dict[str, Any]]:

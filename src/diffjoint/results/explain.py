@@ -155,7 +155,8 @@ class Explanation:
             f"explain {percent(self.loss_rate)}."
         )
         if self.rule_says in (FAILS, HOLDS):
-            return f"{rates} {self._by_rule()}"
+            views = self._both_views() if self.rule_says == HOLDS else ""
+            return f"{rates} {self._by_rule()}{views}"
         sides = {
             "Towards meaningful": self.towards_meaningful,
             "Towards lost": self.towards_lost,
