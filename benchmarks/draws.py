@@ -16,7 +16,7 @@ import argparse
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -44,6 +44,7 @@ INSIDE, NEAR = 0.8, 4
 """What an interval should hold, and by how many points it may be off."""
 
 Numbers = NDArray[np.float64]
+Way = Literal["trees", "diffusion"]
 
 
 def coverage(draws: Numbers, truth: Numbers) -> tuple[float, int]:
@@ -81,7 +82,7 @@ def frequency_gap(says: NDArray[np.bool_], counts: NDArray[np.bool_], truly: Num
     return float(np.abs(gaps).sum() / max(known.sum(), 1))
 
 
-def measure(world: World, by: str, **settings: Any) -> list[dict[str, Any]]:
+def measure(world: World, by: Way, **settings: Any) -> list[dict[str, Any]]:
     """One line per column with enough lost test cells."""
     table = world.test.observed_table[:MOST_ROWS]
     test, n_rows = world.test, len(table)
@@ -157,7 +158,7 @@ def run(
     cells: Sequence[tuple[str, int, int]],
     path: Path,
     rows: int | None,
-    by: str,
+    by: Way,
     **settings: Any,
 ) -> pd.DataFrame:
     """Measure every world that is not in the file yet."""

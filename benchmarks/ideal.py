@@ -79,7 +79,7 @@ def draw(state: State, observed: Numbers, rng: np.random.Generator) -> tuple[Num
         if pattern.all():
             continue
         rows = np.flatnonzero((known == pattern).all(axis=1))
-        exact = [j for j in np.flatnonzero(pattern) if j not in NUMBERS]
+        exact = [j for j in np.flatnonzero(pattern).tolist() if j not in NUMBERS]
         near = [j for j in NUMBERS if pattern[j]]
         donors = _donors(taught, given[rows], exact, near)
         for place, row in enumerate(rows):
@@ -96,7 +96,8 @@ def _donors(
 ) -> list[NDArray[np.intp]]:
     """Return for each row the rows that it is drawn from."""
     wanted = max(10, round(DONORS_PER_ROW * len(taught)))
-    scale = taught[:, near].std(axis=0)
+    numbers = np.array(near, dtype=np.int64)
+    scale = taught[:, numbers].std(axis=0)
     found: list[NDArray[np.intp]] = [np.arange(len(taught))] * len(given)
     for levels in np.unique(given[:, exact], axis=0):
         asked = np.flatnonzero((given[:, exact] == levels).all(axis=1))
@@ -105,8 +106,10 @@ def _donors(
             continue
         places = np.tile(alike, (len(asked), 1))
         if len(near) and len(alike) > wanted:
-            tree = KDTree(taught[np.ix_(alike, near)] / scale)
-            nearest = tree.query(given[np.ix_(asked, near)] / scale, wanted, return_distance=False)
+            tree = KDTree(taught[np.ix_(alike, numbers)] / scale)
+            nearest = tree.query(
+                given[np.ix_(asked, numbers)] / scale, wanted, return_distance=False
+            )
             places = alike[nearest]
         for row, of_row in zip(asked, places, strict=True):
             found[row] = of_row
@@ -169,9 +172,9 @@ def measure(ratio: int, seed: int, *, n_rows: tuple[int, int] = (14_000, 6_000))
 def score(world: World, completed: State) -> dict[str, float]:
     """Score calls and values of the test rows."""
     table = world.observed_table
-    names = {"index": table.index, "columns": table.columns}
-    kept = pd.DataFrame(np.where(completed.meaningful, np.nan, completed.values), **names)
-    calls = pd.DataFrame(completed.meaningful, **names)
+    values = np.where(completed.meaningful, np.nan, completed.values)
+    kept = pd.DataFrame(values, index=table.index, columns=table.columns)
+    calls = pd.DataFrame(completed.meaningful, index=table.index, columns=table.columns)
     found = mm_scores(world, calls)
     return {
         "acc": 100 * token_accuracy(world, kept),

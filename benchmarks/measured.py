@@ -31,6 +31,8 @@ MEASURED = {
     "[emergency stays](emergency-stays.md)": "cells/mimic-like-stand-in*/diffjoint",
     "[draws by trees](draws.md)": "drawn_tables.csv",
     "[regressions on draws](draws.md#regressions-on-draws)": "regressions.csv",
+    "[drawn masks](draws.md#whether-drawn-masks-agree)": "coherence.csv",
+    "[intervals of pooled draws](draws.md#intervals-of-pooled-draws)": "coverage.csv",
     "[draws by diffusion](draws.md)": "draws.csv",
     "[time and memory against rows](speed.md)": "speed/*.json",
     "[time against columns](speed.md)": "columns.csv",
@@ -45,6 +47,8 @@ CHANGES = {
     "2026-11-19T00:18": "What is lost beside a column bounds its loss rate; columns missing "
     "together for no reason that the table holds get no sure answer.",
     "2026-11-19T21:41": "Rules that the table follows are evidence where cells get lost together.",
+    "2026-11-19T22:16": "Drawn cells behind a gate follow it; trees may stand in for products; "
+    "fewer cells are weighed.",
 }
 """What changed calls, values, draws or times of the default, by when it did."""
 

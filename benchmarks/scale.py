@@ -221,7 +221,19 @@ def show_times(lines: pd.DataFrame) -> str:
         f"for {n_equal} of {len(several)} sizes, and equal to the table completed in memory in "
         f"{n_same} of {runs['as_in_memory'].notna().sum()} runs that were small enough."
     )
-    return f"{text}\n{pages.paragraph(said)}"
+    return f"{text}\n{pages.paragraph(said + growth(runs))}"
+
+
+def growth(runs: pd.DataFrame) -> str:
+    """Say how time grows with the rows, between the two largest sizes on the local engine."""
+    local = runs[runs["engine"] == "local"].sort_values("rows")
+    if len(local) < 2:
+        return ""
+    few, many = local.iloc[-2], local.iloc[-1]
+    return (
+        f" From {few['rows']:,} to {many['rows']:,} rows the local engine took "
+        f"{many['processor'] / few['processor']:.1f} times the processor's time."
+    )
 
 
 def show_cost(lines: pd.DataFrame) -> str:

@@ -46,8 +46,7 @@ def tiny() -> dict:
     return dict(TINY_INPAINT)
 
 
-@pytest.fixture
-def survey() -> pd.DataFrame:
+def small_survey() -> pd.DataFrame:
     """Every kind of column, every one with a missing cell, and a shuffled index."""
     rng = np.random.default_rng(0)
     n = 60
@@ -68,6 +67,12 @@ def survey() -> pd.DataFrame:
     for j in range(1, table.shape[1]):
         table.iloc[rng.choice(n, 6, replace=False), j] = None
     return table
+
+
+@pytest.fixture
+def survey() -> pd.DataFrame:
+    """A small survey of its own for each test."""
+    return small_survey()
 
 
 @pytest.fixture(autouse=True)

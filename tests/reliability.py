@@ -19,7 +19,9 @@ INTRODUCTION = """# Reliability
 What the commands below saw when they were run last. They write this page.
 
 A fault lets one step on a file fail, or kills the process there. After it, all files of the run must be the old
-ones or the new ones; after a kill, as soon as the next command names one of them. *Wrong* counts everything else.
+ones or the new ones; after a kill, as soon as the next command names one of them. *Went on*: of a dataset, which is
+written piece by piece, a part of the pieces was there, whole, and the next run made the others. *Wrong* counts everything
+else.
 """
 
 

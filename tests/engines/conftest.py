@@ -1,6 +1,7 @@
 import shutil
 
 import pandas as pd
+import pyarrow as pa
 import pyarrow.parquet as pa_parquet
 import pytest
 
@@ -15,6 +16,12 @@ def visits():
     table = world.observed_table.drop(columns="person_id")
     again = pd.concat([table, table[:100], table[:50]], ignore_index=True)
     return world.mm_columns, again
+
+
+@pytest.fixture(scope="session")
+def once(visits):
+    """Rows that hardly occur again."""
+    return pa.Table.from_pandas(visits[1][:300].drop_duplicates(ignore_index=True))
 
 
 @pytest.fixture(scope="session")

@@ -37,7 +37,7 @@ def die(shared, piece):
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def set_up_and_wait(ended):
+def set_up_and_wait(file, ended):
     """Be a worker that nobody gives work."""
-    local._set_up(None, ended)
+    local._set_up(file, ended)
     time.sleep(600)

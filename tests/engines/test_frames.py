@@ -11,12 +11,6 @@ from tests.conftest import FEW_CELLS, NO_OTHER_LOSSES
 pytestmark = [FEW_CELLS, NO_OTHER_LOSSES, pytest.mark.slow]
 
 
-@pytest.fixture(scope="module")
-def once(visits):
-    """Rows that hardly occur again."""
-    return pa.Table.from_pandas(visits[1][:300].drop_duplicates(ignore_index=True))
-
-
 @pytest.mark.parametrize("size", [1, 37, 300])
 def test_batches_give_what_the_table_gives(model, once, size):
     batches = batch_completer(model)(iter(once.to_batches(size)[:40]))

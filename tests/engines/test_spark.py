@@ -1,7 +1,11 @@
+import re
+from pathlib import Path
+
 import pyarrow as pa
 import pyarrow.parquet as pa_parquet
 import pytest
 
+from diffjoint import load
 from diffjoint.engines import (
     SparkEngine,
     batch_completer,
@@ -13,6 +17,7 @@ from diffjoint.errors import FileError, InputError
 from tests.conftest import FEW_CELLS, NO_OTHER_LOSSES
 from tests.engines import tasks
 
+PAGE = Path(__file__).parents[2] / "docs" / "scale.md"
 pytest.importorskip("pyspark", reason="needs diffjoint[spark]")
 pytestmark = [
     FEW_CELLS, NO_OTHER_LOSSES, pytest.mark.slow,
@@ -35,6 +40,15 @@ def test_a_machine_without_java_is_told_so(monkeypatch):
     monkeypatch.delenv("JAVA_HOME", raising=False)
     with pytest.raises(InputError, match="needs Java 17 or later"):
         SparkEngine()
+
+
+def test_the_example_of_pandas_functions_runs(session, model, once, tmp_path):
+    (example,) = re.findall(r"```py\n(def complete.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
+    pa_parquet.write_table(once, tmp_path / "visits.parquet")
+    given = {"visits": session.read.parquet(str(tmp_path / "visits.parquet"))}
+    exec(example.replace("/shared/visits.diffjoint", str(model)), given)
+    found = given["completed"].toArrow().to_pandas()
+    assert found.isna().equals(load(model).transform(once).to_pandas().isna())
 
 
 def test_a_spark_frame_is_completed_in_arrow_batches(session, model, folder):

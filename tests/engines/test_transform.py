@@ -2,10 +2,12 @@ import errno
 import json
 import multiprocessing
 import os
+import pickle
 import signal
 import subprocess
 import sys
 import time
+from multiprocessing import resource_tracker, spawn
 
 import pandas as pd
 import pyarrow as pa
@@ -199,7 +201,8 @@ def test_a_worker_that_a_broken_pool_forgot_ends_when_it_is_told(tmp_path):
     """One that was being started while the pool broke is not terminated by the pool."""
     context = multiprocessing.get_context("spawn")
     ended, ending = context.Pipe(duplex=False)
-    worker = context.Process(target=tasks.set_up_and_wait, args=(ended,))
+    (tmp_path / "shared").write_bytes(pickle.dumps("what tasks share"))
+    worker = context.Process(target=tasks.set_up_and_wait, args=(str(tmp_path / "shared"), ended))
     worker.start()
     ending.close()
     worker.join(60)
@@ -212,6 +215,29 @@ def test_workers_that_keep_dying_are_given_up(model, folder, tmp_path, monkeypat
     pieces = list(find_dataset(folder).pieces(70))
     with LocalEngine(2).started(shared) as run, pytest.raises(FileError, match="Workers have died"):
         list(run(tasks.die, pieces))
+
+
+def test_workers_that_die_before_they_hear_anything_are_given_up(folder):
+    """However much tasks share: it is not sent through a pipe that nobody reads."""
+    pieces = list(find_dataset(folder).pieces(150))
+    resource_tracker.ensure_running()
+    usual = spawn.get_executable()
+    spawn.set_executable("/bin/false")
+    try:
+        with (
+            LocalEngine(2).started(bytes(10**6)) as run,
+            pytest.raises(FileError, match=r"Workers have died 3 times .* under `if __name__"),
+        ):
+            list(run(tasks.die, pieces))
+    finally:
+        spawn.set_executable(usual)
+
+
+def test_a_worker_that_would_start_workers_is_told_why(monkeypatch):
+    """It runs a script that starts them as it is imported; else it would wait for ever."""
+    monkeypatch.setattr(multiprocessing.current_process(), "_inheriting", True, raising=False)
+    with pytest.raises(InputError, match=r'under `if __name__ == "__main__":`'):
+        LocalEngine(2).started(None)
 
 
 def test_a_run_that_is_killed_goes_on_to_the_same_bytes(model, folder, tmp_path):

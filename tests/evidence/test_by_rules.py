@@ -98,7 +98,9 @@ def test_grounds_that_few_rows_show_are_less_sure():
 
 
 def test_grounds_are_the_gates_without_which_a_rule_fails_too():
-    frame = pd.DataFrame({"age": [8, 8, 30, 30, None], "job": [1, 0, 0, 1, 0], "pay": [None, None, None, 5, None]})
+    frame = pd.DataFrame(
+        {"age": [8, 8, 30, 30, None], "job": [1, 0, 0, 1, 0], "pay": [None, None, None, 5, None]}
+    )
     table = open_table(frame.astype("Float64"))
     schema = infer_schema(table, dict.fromkeys(frame, "continuous"))
     values = frame.to_numpy(dtype=float)
@@ -139,6 +141,7 @@ def with_rules():
     return values, answers, skipped, evidence
 
 
+@pytest.mark.slow
 def test_calls_keep_to_the_rule_and_new_rows_are_judged_as_well(with_rules):
     *_, evidence = with_rules
     assert evidence.leans_on_values
@@ -173,6 +176,7 @@ def test_reasons_say_which_cells_the_rule_decides(with_rules):
     np.testing.assert_allclose(at_all[inside], logit(said[inside]), atol=1e-6)
 
 
+@pytest.mark.slow
 def test_rules_change_nothing_where_cells_are_lost_one_by_one():
     values, answers, _ = work_survey(lost_along=0.0)
     levels, missing = np.zeros(values.shape[1], dtype=int), np.isnan(values)

@@ -57,6 +57,7 @@ def test_calls_come_near_the_bayes_limit(network, evidence):
     assert found["calibration_error"] < 0.03
 
 
+@pytest.mark.slow
 def test_observed_cells_and_other_columns_are_never_meaningful(network, evidence):
     likely = judged(network, evidence)
     assert (likely.to_numpy()[network.test.observed_table.notna()] == 0).all()

@@ -152,6 +152,7 @@ def test_the_gates_are_the_strongest_push_in_the_network(network):
     assert share_pushed_by(network, "D3", ["D2"]) > 0.9
 
 
+@pytest.mark.slow
 def test_that_a_cell_is_missing_pushes_too(network):
     """Beside a missing D2, D3 is more often meaningful."""
     _, values, names, evidence = network
@@ -180,6 +181,7 @@ def test_base_and_pushes_add_up_to_the_excess(mechanism):
     assert (found.pushes[:, 3] == 0).all()
 
 
+@pytest.mark.slow
 def test_rates_are_those_that_the_calls_rest_on(survey):
     _, values, names, evidence = survey
     column = names.index("commute")

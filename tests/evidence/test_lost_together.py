@@ -47,6 +47,7 @@ def test_it_is_said_that_cells_get_lost_together(survey):
         )
 
 
+@pytest.mark.slow
 def test_an_explanation_speaks_of_values_and_of_what_else_was_lost(survey):
     world, model = survey
     table = world.observed_table

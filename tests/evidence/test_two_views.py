@@ -87,6 +87,7 @@ def test_columns_that_only_lose_cells_show_that_rows_lose_them_together():
     assert called[meaningful].mean() > 0.5
 
 
+@pytest.mark.slow
 def test_cells_lost_one_by_one_are_judged_by_missingness_as_well():
     values, meaningful = section_survey(together=False)
     evidence = learnt(values)
@@ -94,6 +95,7 @@ def test_cells_lost_one_by_one_are_judged_by_missingness_as_well():
     assert right_calls(values, meaningful, evidence) > 0.98
 
 
+@pytest.mark.slow
 def test_new_rows_are_judged_as_well_as_those_learnt_from(together):
     values, meaningful = section_survey(seed=7)
     assert right_calls(values, meaningful, together[2]) > 0.98

@@ -48,6 +48,7 @@ def test_cells_are_called_right_among_sixty_columns(survey):
     assert right_calls(*survey) > 0.97
 
 
+@pytest.mark.slow
 def test_new_rows_are_called_right_too(survey):
     values, _, meaningful = wide_survey(seed=1)
     assert right_calls(values, meaningful, survey[2]) > 0.97

@@ -55,6 +55,7 @@ def test_every_missing_cell_of_the_searched_columns_is_explained(world, survey, 
     assert (survey.index[explained["row"]] == explained["index"]).all()
 
 
+@pytest.mark.slow
 def test_the_table_says_what_the_calls_say(fitted, survey, explained):
     result = fitted.impute(survey)
     cells = list(zip(explained["row"], explained["column"], strict=True))

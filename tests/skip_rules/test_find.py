@@ -118,6 +118,22 @@ def test_a_further_reason_makes_a_rule_a_part_of_the_story(people):
     assert not rule.is_whole
 
 
+def test_far_more_missing_than_other_columns_lose_is_a_further_reason(people):
+    rng = np.random.default_rng(3)
+    adult = people["age"] >= 16
+    usual = {f"answer {k}": people["weight"].where(rng.random(3_000) > 0.02) for k in range(8)}
+    frame = people[["age", "sex", "town"]].assign(
+        **usual,
+        asked=people["weight"].where(adult & (rng.random(3_000) > 0.03)),
+        extra=people["weight"].where(adult & (rng.random(3_000) > 0.35)),
+    )
+    found = rules_of(frame, ["asked", "extra"])
+    assert {name: (rule.text, rule.is_whole) for name, rule in found.items()} == {
+        "asked": ("age >= 16", True),
+        "extra": ("age >= 16", False),
+    }
+
+
 def test_losses_as_large_as_those_of_other_columns_are_no_further_reason(people):
     rng = np.random.default_rng(3)
     frame = people[["age", "sex", "town"]].assign(

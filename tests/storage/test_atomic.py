@@ -10,18 +10,31 @@ from diffjoint import load
 from diffjoint.errors import FileError, InputError, ModelFileError
 from diffjoint.storage.atomic import check_writable, write_whole
 from diffjoint.storage.bundles import read_bundle, write_bundle
-from tests.conftest import FEW_CELLS, TINY, TINY_INPAINT, new_imputer
+from tests.conftest import FEW_CELLS, TINY, TINY_INPAINT, new_imputer, small_survey
 
 pytestmark = FEW_CELLS
 
 
-@pytest.fixture
-def saved(survey, tmp_path):
-    imputer = new_imputer(
-        ["age", "town"], **TINY, random_state=0, column_kinds={"smoker": "categorical"}
-    ).fit(survey)
-    path = tmp_path / "model.diffjoint"
+def fit_survey():
+    kinds = {"smoker": "categorical"}
+    imputer = new_imputer(["age", "town"], **TINY, random_state=0, column_kinds=kinds)
+    return imputer.fit(small_survey())
+
+
+@pytest.fixture(scope="module")
+def saved_once(tmp_path_factory):
+    """An imputer that draws by trees, and its file; no test may change either."""
+    imputer, path = fit_survey(), tmp_path_factory.mktemp("saved") / "model.diffjoint"
     imputer.save(path, draws=True)
+    return imputer, path.read_bytes()
+
+
+@pytest.fixture
+def saved(saved_once, tmp_path):
+    """The same, with a copy of the file for the test alone."""
+    imputer, content = saved_once
+    path = tmp_path / "model.diffjoint"
+    path.write_bytes(content)
     return imputer, path
 
 
@@ -110,8 +123,9 @@ def test_a_file_that_cannot_be_written_is_found_out_before_training(fitted, tmp_
 
 def test_a_saved_model_holds_no_tensor(survey, saved):
     """What was trained is kept as plain arrays, which load and copy without torch."""
-    saved[0].save(saved[1], draws="diffusion")
-    for imputer in (saved[0], load(saved[1])):
+    fitted, path = fit_survey(), saved[1]
+    fitted.save(path, draws="diffusion")
+    for imputer in (fitted, load(path)):
         assert {type(array) for array in imputer._fitted.model.denoiser.values()} == {np.ndarray}
 
 

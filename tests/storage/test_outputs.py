@@ -4,6 +4,7 @@ import errno
 import fcntl
 import json
 import os
+import shutil
 import stat
 import subprocess
 import sys
@@ -206,6 +207,7 @@ def test_a_kill_at_any_step_leaves_all_old_or_all_new(tmp_path, old):
     assert len(states) >= 2
 
 
+@pytest.mark.slow
 def test_what_was_written_after_a_kill_is_left_alone(tmp_path):
     for name in "abc":
         (tmp_path / name).write_text("old")
@@ -217,6 +219,7 @@ def test_what_was_written_after_a_kill_is_left_alone(tmp_path):
     assert contents(tmp_path) == ["mine", "old", "old"]
 
 
+@pytest.mark.slow
 def test_a_kill_is_undone_from_whichever_folder_is_named_next(tmp_path):
     """Outputs in several folders; the next run names only what is in the last."""
     paths, folders = ["one/a", "one/b", "two/c"], ["one", "two"]
@@ -330,6 +333,26 @@ def test_what_is_written_is_read_by_no_more_people_than_what_is_replaced(tmp_pat
         beside = next(path for path in tmp_path.iterdir() if path.name != "a")
         assert stat.S_IMODE(beside.stat().st_mode) == 0o600
     assert stat.S_IMODE((tmp_path / "a").stat().st_mode) == 0o640
+
+
+@pytest.mark.parametrize("becomes", ["nothing", "a file"])
+def test_a_folder_that_is_gone_at_the_end_leaves_the_others_as_they_were(tmp_path, becomes):
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "one" / "a").write_text("old")
+
+    def write_both():
+        with staged_outputs():
+            write(tmp_path / "one" / "a")
+            write(tmp_path / "two" / "b")
+            shutil.rmtree(tmp_path / "two")
+            if becomes == "a file":
+                (tmp_path / "two").write_text("a file")
+
+    with pytest.raises(FileError, match="Choose a path in a folder that exists"):
+        write_both()
+    assert names(tmp_path / "one") == ["a"]
+    assert (tmp_path / "one" / "a").read_text() == "old"
 
 
 def test_what_cannot_be_put_back_is_put_back_by_the_next_run(tmp_path, monkeypatch):

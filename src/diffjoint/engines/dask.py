@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
-from diffjoint.engines.engine import Run, Task, check_workers, gave_up, require
+from diffjoint.engines.engine import UNDER_MAIN, Run, Task, check_workers, gave_up, require
 from diffjoint.errors import FileError
 
 _AHEAD = 4
@@ -65,7 +65,8 @@ class DaskEngine:
                     )
                 )
             except RuntimeError as error:
-                raise gave_up("Dask", "its workers could not be started") from error
+                why = f"its workers could not be started (a script starts them {UNDER_MAIN})"
+                raise gave_up("Dask", why) from error
         try:
             return stack.enter_context(Client(where))
         except OSError as error:

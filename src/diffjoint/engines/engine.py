@@ -13,6 +13,10 @@ Run = Callable[[Task, Sequence[Any]], Iterator[Any]]
 """Does a task for each item; yields what each returns as it is done, in any order."""
 
 
+UNDER_MAIN = 'under `if __name__ == "__main__":`'
+"""Where a script starts processes that run it."""
+
+
 class Engine(Protocol):
     """Runs tasks somewhere."""
 

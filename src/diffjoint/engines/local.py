@@ -2,6 +2,8 @@
 
 import multiprocessing
 import os
+import pickle
+import tempfile
 import threading
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -11,10 +13,11 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from multiprocessing.connection import wait as wait_for
+from pathlib import Path
 from typing import Any, Self
 
-from diffjoint.engines.engine import Run, Task, check_workers
-from diffjoint.errors import FileError
+from diffjoint.engines.engine import UNDER_MAIN, Run, Task, check_workers
+from diffjoint.errors import FileError, InputError
 
 MOST_ATTEMPTS = 3
 """How often workers may die in a row while no piece is finished."""
@@ -42,22 +45,32 @@ class LocalEngine:
         """Start the workers; the context's value does a task for each piece."""
         if self.n_workers == 1:
             return nullcontext(lambda task, pieces: (task(shared, piece) for piece in pieces))
+        _check_main()
         return _Processes(self.n_workers, shared)
 
 
 class _Processes:
-    """Worker processes, started anew if one of them dies."""
+    """Worker processes, started anew if one of them dies.
+
+    What tasks share is handed to them in a file. If it were sent through the pipe by which Python
+    starts them, and one died before it has read all, this process would wait for ever.
+    """
 
     def __init__(self, n_workers: int, shared: Any) -> None:
         self._n_workers, self._shared = n_workers, shared
         self._pool: ProcessPoolExecutor | None = None
         self._ending: Connection | None = None
+        self._file = ""
 
     def __enter__(self) -> "Self":
+        with tempfile.NamedTemporaryFile(prefix="diffjoint-", delete=False) as file:
+            self._file = file.name
+            pickle.dump(self._shared, file)
         return self
 
     def __exit__(self, *_: object) -> None:
         self._stop()
+        Path(self._file).unlink(missing_ok=True)
 
     def __call__(self, task: Task, pieces: Sequence[Any]) -> Iterator[Any]:
         """Do a task for each piece; what workers died with is done again."""
@@ -88,7 +101,7 @@ class _Processes:
             context = multiprocessing.get_context("spawn")  # libraries with threads do not fork
             ended, self._ending = context.Pipe(duplex=False)
             self._pool = ProcessPoolExecutor(
-                self._n_workers, context, initializer=_set_up, initargs=(self._shared, ended)
+                self._n_workers, context, initializer=_set_up, initargs=(self._file, ended)
             )
         return self._pool.submit(_work, task, piece)
 
@@ -109,10 +122,10 @@ _given: Any = None
 """In a worker: what all tasks share."""
 
 
-def _set_up(shared: Any, ended: Connection) -> None:
+def _set_up(file: str, ended: Connection) -> None:
     """Set up a worker; it ends when the process that started it does, or says so."""
     global _given  # noqa: PLW0603
-    _given = shared
+    _given = pickle.loads(Path(file).read_bytes())
     threading.Thread(target=_end_when_told, args=(ended,), daemon=True).start()
 
 
@@ -130,11 +143,21 @@ def _work(task: Task, piece: Any) -> Any:
     return task(_given, piece)
 
 
+def _check_main() -> None:
+    """Raise in a worker that runs, as it is started, the script that starts workers."""
+    if getattr(multiprocessing.current_process(), "_inheriting", False):
+        raise InputError(
+            f"A script that starts workers must do so {UNDER_MAIN}: each worker runs the script to "
+            "know its functions. Put the call there, or use one worker."
+        )
+
+
 def _check_deaths(deaths: Counter[str]) -> None:
     """Give up if workers keep dying."""
     if deaths.total() >= MOST_ATTEMPTS:
         raise FileError(
             f"Workers have died {deaths.total()} times in a row, at {', '.join(deaths)}. They may "
             "need more memory than there is: use fewer of them, or a lower memory limit, which "
-            "makes pieces smaller. What is done is kept: start the run again to go on."
+            f"makes pieces smaller. In a script of yours, start workers {UNDER_MAIN}. What is done "
+            "is kept: start the run again to go on."
         )

@@ -37,7 +37,7 @@ N_WAYS = 2
 """Ways that a column can be named."""
 LEAST_GAIN = 0.004
 """Share of what is uncertain about which cells are missing that losses may leave to contexts."""
-FAR_MORE = 2.0
+FAR_MORE = 5.0
 """How many times as much as others a column misses of which it must be said."""
 LEAST_EXCESS = 0.02
 """Share of the cells that a column must miss beyond the rate that others agree on."""

@@ -16,13 +16,13 @@ UNTIL_WORSE: dict[str, Any] = {
     "max_iter": 150,
     "early_stopping": True,
     "validation_fraction": 0.15,
-    "n_iter_no_change": 10,
+    "n_iter_no_change": 7,
 }
 """Rounds go on until some rows that are held out say that they no longer help."""
-UNTIL_LITTLE = UNTIL_WORSE | {"tol": 1e-4}
+UNTIL_LITTLE = UNTIL_WORSE | {"n_iter_no_change": 10, "tol": 1e-4}
 """Or until they hardly help: a column that the others determine would go on to the last round."""
-LEARNER: dict[str, Any] = {"learning_rate": 0.1, "max_leaf_nodes": 8, "l2_regularization": 1.0}
-IN_FOLDS = LEARNER | {"learning_rate": 0.15, "l2_regularization": 10.0, "max_features": 0.5}
+LEARNER: dict[str, Any] = {"learning_rate": 0.15, "max_leaf_nodes": 8, "l2_regularization": 1.0}
+IN_FOLDS = LEARNER | {"learning_rate": 0.2, "l2_regularization": 10.0, "max_features": 0.5}
 """Trees that judge cells: they differ more from each other, which steadies their sum."""
 MOST_ROWS = 100_000
 """Rows that one set of trees learns from."""

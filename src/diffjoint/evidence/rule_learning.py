@@ -71,7 +71,8 @@ def _borne_out(answers: Answers, is_missing: Mask) -> Values:
     fails, grounds = is_false(answers), grounds_of(answers)
     n_cells = np.bincount(grounds[fails & is_missing], minlength=MOST_GROUNDS)
     n_exceptions = (fails & ~is_missing).sum()
-    return 1 - (n_exceptions + 1) / (n_cells + n_exceptions + 2)
+    sure: Values = 1 - (n_exceptions + 1) / (n_cells + n_exceptions + 2)
+    return sure
 
 
 def _learn_undecided(table: SearchTable, j: int, answers: Answers) -> tuple[Trees, float]:

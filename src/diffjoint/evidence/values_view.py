@@ -13,6 +13,7 @@ lost.
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ from diffjoint.evidence.correction import NONE, corrected_odds
 from diffjoint.evidence.folds import TINY, Judged, logits_in_folds, to_logit
 from diffjoint.evidence.missing import FEWEST, MOST_ROWS, rows_outside
 from diffjoint.state.rules import Answers
-from diffjoint.trees import Trees, constant, grow
+from diffjoint.trees import Features, Trees, constant
 
 N_FOLDS = 3
 FEWEST_SHOWN, MOST_SHOWN = 1.2, 8.0
@@ -325,8 +326,12 @@ class _Column:
         learner = HistGradientBoostingClassifier(
             **LEARNER | {"max_iter": n_rounds}, random_state=int(self.rng.integers(2**31))
         )
-        missing, levels = np.tile(is_missing, n_copies), self.n_levels[self.inputs]
-        return grow(learner, np.vstack(shown), missing, levels, self.inputs)
+        features = self._features.shown(np.tile(rows, n_copies), np.vstack(shown))
+        return features.grow(learner, np.tile(is_missing, n_copies))
+
+    @cached_property
+    def _features(self) -> Features:
+        return Features(self.rows[:, self.inputs], self.n_levels[self.inputs], self.inputs)
 
     def _lent(self, rows: NDArray[np.intp], lending: Values | None) -> Values:
         """Return the rows, half of the observed cells shown as if lost.

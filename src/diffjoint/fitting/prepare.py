@@ -133,6 +133,27 @@ class CodedTable:
         meaningful = state.meaningful | self.settling.meaningful
         return self.settling.settle(JointState(state.values, meaningful))
 
+    def settle_score(self, score: Values, threshold: float, meaningful: Mask) -> Values:
+        """Return P(meaningful) that agrees with calls: the threshold where a found rule turned one.
+
+        Parameters
+        ----------
+        score : array of shape (n_rows, n_modelled)
+            Above ``threshold`` where cells were called meaningful before they were settled.
+        meaningful : bool array of the same shape
+            The calls.
+        """
+        if self.settling is None:
+            return score
+        turned = np.zeros(score.shape, dtype=bool)
+        for rule in self.settling.rules:
+            column = rule.target
+            called = score[:, column] > threshold
+            turned[:, column] = rule.is_found & self.missing[:, column]
+            turned[:, column] &= called != meaningful[:, column]
+        above = np.nextafter(threshold, np.inf)
+        return np.where(turned, np.where(meaningful, above, threshold), score)
+
     @property
     def digest(self) -> str:
         """What identifies the table: its cells, which are missing, and what is known of them."""

@@ -13,7 +13,7 @@ from scipy.spatial.distance import squareform
 
 from diffjoint._progress import NoProgress, Progress
 from diffjoint.errors import in_python
-from diffjoint.fitting.auto_columns import BY_CODES, TOO_FEW, search
+from diffjoint.fitting.auto_columns import BY_CODES, EXPLAINED, TOO_FEW, search
 from diffjoint.inspection.disguised import (
     Suspicion,
     find_disguised,
@@ -336,7 +336,8 @@ def _column(
     label = table.labels[position]
     record = judged.get(label, {})
     reason = record.get("reason", "")
-    is_judged = kind != Kind.CHECKBOX and record and is_missing.any() and reason != BY_CODES
+    by_codes = reason in (BY_CODES, EXPLAINED)
+    is_judged = kind != Kind.CHECKBOX and record and is_missing.any() and not by_codes
     if is_judged and record["auc"] is None:
         reason = f"{TOO_FEW} among the rows judged"
     elif label in scarce:

@@ -45,6 +45,7 @@ def collect_findings(
     """
     known, model = coded.known, fitted.model
     state = fitted.settle(coded, inferred)
+    score = coded.settle_score(inferred.meaningful_score, inferred.threshold, state.meaningful)
     candidates = coded.observe(model.space, model.seed).candidates
     band = check_band(options.review_band)
     return Findings(
@@ -54,9 +55,9 @@ def collect_findings(
         state.values,
         coded.missing,
         state.meaningful,
-        known.fill_certain(inferred.meaningful_score),
+        known.fill_certain(score),
         candidates & ~known.undecided,
-        in_band(band, inferred.meaningful_score, candidates),
+        in_band(band, score, candidates),
         inferred.threshold,
         band,
         explainer_of(coded, model, state.meaningful),

@@ -72,13 +72,14 @@ def make_imputation(
     table, missing, schema = coded.table, coded.missing, space.schema
     state = fitted.settle(coded, inferred)
     candidates = coded.observe(space, seed).candidates
-    review = in_band(check_band(options.review_band), inferred.meaningful_score, candidates)
+    score = coded.settle_score(inferred.meaningful_score, inferred.threshold, state.meaningful)
+    review = in_band(check_band(options.review_band), score, candidates)
     is_empty = np.column_stack([table.missing(i) for i in range(table.n_columns)])
     n_left = int(is_empty.sum()) - int(is_empty[:, schema.modelled_positions].sum())
     n_missing, n_kept = int(missing.sum()), int(state.meaningful.sum())
     cells = (
         state.meaningful,
-        coded.known.fill_certain(inferred.meaningful_score),
+        coded.known.fill_certain(score),
         np.where(missing, in_user_units(inferred.uncertainty, schema), 0.0),
         review,
     )

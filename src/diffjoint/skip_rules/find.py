@@ -11,7 +11,7 @@ from diffjoint.knowledge.conditions import Rule
 from diffjoint.skip_rules.gates import Gates, open_gates
 from diffjoint.skip_rules.quiet import quiet_rows
 from diffjoint.skip_rules.search import Candidate, Target, best_explained, search_rule
-from diffjoint.skip_rules.trust import is_rule, is_whole, most_broken, shows_reason
+from diffjoint.skip_rules.trust import is_rule, is_whole, lose_too_much, most_broken, shows_reason
 from diffjoint.skip_rules.words import in_rule_language
 from diffjoint.state.keys import row_keys
 from diffjoint.state.rules import FALSE, TRUE
@@ -121,6 +121,7 @@ def find_rules(
             break
     if finder.look_again(targets):
         finder.pass_over(targets)
+    finder.leave_open()
     return finder.in_order(schema)
 
 
@@ -148,6 +149,7 @@ class _Finder:
         self.whole: dict[int, bool] = {}
         self.opened_by: dict[int, frozenset[int]] = {rule.target: rule.gates for rule in given}
         self.losses: Prior | None = None
+        self.rates: dict[int, float] = {}
         meaningful = np.zeros(values.shape, dtype=bool)
         for rule in given:
             answers = rule.answers(values, meaningful)
@@ -165,8 +167,8 @@ class _Finder:
             if self.missing[:, j].any()
             and not shows_reason(self.target(j), everything, columns != j)
         ]
-        rates = rates_of(self.missing, only_lost)
-        self.losses = rate_prior(rates, only_lost)
+        self.rates = rates_of(self.missing, only_lost)
+        self.losses = rate_prior(self.rates, only_lost)
 
     def target(self, column: int) -> Target:
         """Return a column as one whose rule is sought."""
@@ -211,6 +213,14 @@ class _Finder:
                 self._note(j, best)
                 self.whole[j] = is_whole(seen, quiet, usable, self.losses)
         return len(self.found) > n_before
+
+    def leave_open(self) -> None:
+        """Take rules for a part of the story where far more is missing than other columns lose."""
+        holds = {j: one.holds for j, one in self.found.items() if self.whole[j]}
+        rates = {j: float((cells.missing + 0.5) / (cells.n + 1)) for j, cells in holds.items()}
+        for j in lose_too_much({**self.rates, **rates}):
+            if j in rates:
+                self.whole[j] = False
 
     def _usable(self, column: int) -> Mask:
         """Return the columns that a column's rule may ask: none that it opens itself."""

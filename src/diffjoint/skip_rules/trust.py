@@ -6,11 +6,13 @@ and so many cells are missing there that this is no accident of the search; righ
 cells are missing about as often as elsewhere.
 """
 
+from collections.abc import Mapping
+
 import numpy as np
 from scipy.special import logit
 
 from diffjoint._types import Mask
-from diffjoint.evidence.loss_rates import Prior, is_far_beyond
+from diffjoint.evidence.loss_rates import BEYOND, Prior, is_far_beyond
 from diffjoint.skip_rules.atoms import Atom, Choice, Tally, best_atoms, count_slots, tally
 from diffjoint.skip_rules.search import MARGIN, NONE, Candidate, Target
 from diffjoint.state.rules import FALSE, TRUE
@@ -33,6 +35,11 @@ MOST_LOST = 0.5
 
 Unless other columns lose as much: see :func:`diffjoint.evidence.loss_rates.is_far_beyond`.
 """
+FEWEST_RATES, LEAST_APART = 8, 0.1
+"""Columns that show what is usual to lose, and the least standard deviation that is believed, on
+the scale of the arcsine of the square root."""
+TO_SD = 1.4826
+"""Standard deviations in a median of distances from the median."""
 HIDDEN = 0.7
 """Missing share of some rows where a rule holds that shows a further rule, which is not found."""
 
@@ -127,6 +134,33 @@ def is_whole(one: Candidate, target: Target, usable: Mask, losses: Prior | None)
     if share > MOST_LOST and (losses is None or is_far_beyond(float(logit(share)), losses)):
         return False
     return not shows_reason(target, one.answers == TRUE, usable)
+
+
+def lose_too_much(rates: Mapping[int, float]) -> list[int]:
+    """Return the columns that miss far more where their rules hold than others lose.
+
+    Their rules are part of the story: something else closes them as well. The others are judged by
+    their median, so that some such columns do not pass for what is usual.
+
+    Parameters
+    ----------
+    rates : mapping
+        By column: the share of cells missing where its rule holds, or anywhere if it has none.
+
+    Examples
+    --------
+    >>> usual = dict(enumerate([0.01, 0.02, 0.03, 0.01, 0.02, 0.04, 0.02, 0.01]))
+    >>> lose_too_much({**usual, 8: 0.35, 9: 0.06})
+    [8]
+    >>> lose_too_much({8: 0.35, 9: 0.06})
+    []
+    """
+    if len(rates) < FEWEST_RATES:
+        return []
+    shares = np.arcsin(np.sqrt(np.array(list(rates.values()))))  # as uncertain at any rate
+    usual = np.median(shares)
+    spread = max(TO_SD * float(np.median(np.abs(shares - usual))), LEAST_APART)
+    return [j for j, share in zip(rates, shares, strict=True) if share > usual + BEYOND * spread]
 
 
 def shows_reason(target: Target, rows: Mask, usable: Mask) -> bool:

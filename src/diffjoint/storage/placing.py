@@ -230,7 +230,7 @@ def _undo(
     try:
         _put_back(entries, token)
         for path in (begun, *notes):
-            path.unlink(missing_ok=True)
+            _remove(path)
     except OSError as error:
         raise FileError(
             f"Cannot write {files[0].path}, nor put back what was there before: "
@@ -273,7 +273,7 @@ def _settle_elsewhere(note: Path, token: str) -> None:
             _settle_here(journal, token)
             if journal.exists():
                 return
-    note.unlink(missing_ok=True)
+    _remove(note)
 
 
 def _settle_here(journal: Path, token: str) -> None:
@@ -329,9 +329,9 @@ def _put_back(entries: Sequence[_Entry], token: str) -> None:
     for entry in entries:
         backup = entry.backup(token)
         if not entry.is_new:
-            backup.unlink(missing_ok=True)
+            _remove(backup)
         elif not entry.was_there:
-            Path(entry.target).unlink(missing_ok=True)
+            _remove(Path(entry.target))
         elif backup.exists():
             os.replace(backup, entry.target)
 
@@ -339,9 +339,9 @@ def _put_back(entries: Sequence[_Entry], token: str) -> None:
 def _finish(entries: Sequence[_Entry], token: str, journal: Path, notes: Iterable[Path]) -> None:
     """Remove the old files that were kept, the journal, and then the notes of it."""
     for entry in entries:
-        entry.backup(token).unlink(missing_ok=True)
+        _remove(entry.backup(token))
     for path in (journal, *notes):
-        path.unlink(missing_ok=True)
+        _remove(path)
 
 
 def _keep(one: Complete, backup: Path) -> None:
@@ -369,6 +369,12 @@ def _keep_owner_and_mode(target: Path, beside: Path) -> None:
 
 def _stamp(told: os.stat_result) -> tuple[int, int, int]:
     return told.st_ino, told.st_size, told.st_mtime_ns
+
+
+def _remove(path: Path) -> None:
+    """Remove a file, if it and its folder are there."""
+    with suppress(FileNotFoundError, NotADirectoryError):
+        path.unlink()
 
 
 def _sync(folder: Path) -> None:
@@ -409,6 +415,6 @@ def _remove_left_over(path: Path, *, is_own: bool) -> None:
         if stat.S_ISDIR(told.st_mode):
             shutil.rmtree(path, ignore_errors=True)
         else:
-            path.unlink(missing_ok=True)
+            _remove(path)
     finally:
         os.close(number)

@@ -45,6 +45,23 @@ class Features:
     n_levels: NDArray[np.int64]
     inputs: Places
 
+    def shown(self, rows: Places, cells: Values) -> "Features":
+        """Return some rows with other cells hidden, in the same bins.
+
+        Parameters
+        ----------
+        rows : int array
+            A row can come several times.
+        cells : array of shape (len(rows), n_features)
+            What is shown of them, NaN where hidden.
+        """
+        hidden, known = np.isnan(cells), self._numbers
+        bins = known.take(rows)
+        bins[hidden & (self.n_levels == 0)] = known.n_bins - 1
+        some = Features(cells, self.n_levels, self.inputs)
+        some.__dict__["_numbers"] = Binned(bins, known.edges, known.n_bins)
+        return some
+
     def grow(self, learner: Learner, target: NDArray[Any], rows: Places | None = None) -> Trees:
         """Grow the trees of a learner.
 

@@ -41,6 +41,9 @@ DTYPES = {
 """The parts of :data:`Nodes` beside the baseline."""
 ROUNDS_TOGETHER = 5
 """Rounds after which rows held out are asked, where several sets of trees grow side by side."""
+ENOUGH_TO_CHOOSE = 16
+"""Features from which on those that are chosen from are chosen once for a tree, not for each split:
+then the others cost nothing."""
 LEAST_HESSIAN = 1e-3
 """Sum of second derivatives in a leaf, at least."""
 REGRESSIONS = {"squared_error": HalfSquaredError, "gamma": HalfGammaLoss}
@@ -187,6 +190,7 @@ class Boosting:
         self._learner, self._loss, self._binned, self._random = learner, loss, binned, random
         rows, goal = learnt
         self._bins = binned.take(rows)
+        self._chosen: NDArray[np.uint32] | None = None
         self._has_missing = (self._bins == binned.n_bins - 1).any(axis=0).astype(np.uint8)
         self._baseline = np.ravel(loss.fit_intercept_only(goal))
         self._learnt = self.follow(rows, goal)
@@ -250,7 +254,7 @@ class Boosting:
             learner.min_samples_leaf,
             0.0,
             self._loss.constant_hessian,
-            learner.max_features,
+            1.0 if n_features >= ENOUGH_TO_CHOOSE else learner.max_features,
             self._random,
             1,
         )
@@ -277,7 +281,8 @@ class Boosting:
         leaves: list[_Node] = []
         waiting: list[tuple[float, int, _Node]] = []
         if n_rows >= 2 * self._learner.min_samples_leaf:
-            root.histograms = builder.compute_histograms_brute(learnt.order)
+            self._choose_features()
+            root.histograms = builder.compute_histograms_brute(learnt.order, self._chosen)
             self._push(root, waiting, leaves)
         else:
             leaves.append(root)
@@ -340,8 +345,12 @@ class Boosting:
             return
         fewer, more = sorted(children, key=lambda child: child.n_rows)
         order = self._learnt.order
-        fewer.histograms = builder.compute_histograms_brute(order[slice(*fewer.rows[0])])
-        more.histograms = builder.compute_histograms_subtraction(node.histograms, fewer.histograms)
+        fewer.histograms = builder.compute_histograms_brute(
+            order[slice(*fewer.rows[0])], self._chosen
+        )
+        more.histograms = builder.compute_histograms_subtraction(
+            node.histograms, fewer.histograms, self._chosen
+        )
         for child in children:
             if child.n_rows < least:
                 leaves.append(child)
@@ -353,12 +362,28 @@ class Boosting:
     ) -> None:
         """Queue a node by what its best split gains; it is a leaf if there is none."""
         node.split = self._learnt.splitter.find_node_split(
-            node.n_rows, node.histograms, node.gradients, node.hessians, node.value
+            node.n_rows,
+            node.histograms,
+            node.gradients,
+            node.hessians,
+            node.value,
+            allowed_features=self._chosen,
         )
         if node.split.gain <= 0:
             leaves.append(node)
         else:
             heappush(waiting, (-node.split.gain, node.place, node))
+
+    def _choose_features(self) -> None:
+        """Choose the features that a tree may split on; None stands for all.
+
+        Where there are few, each split chooses anew: a tree that sees few shows no interactions.
+        """
+        n_features, share = self._bins.shape[1], self._learner.max_features
+        if share < 1.0 and n_features >= ENOUGH_TO_CHOOSE:
+            n_chosen = max(1, int(np.ceil(share * n_features)))
+            chosen = self._random.choice(n_features, n_chosen, replace=False, shuffle=False)
+            self._chosen = np.sort(chosen).astype(np.uint32)
 
     def _add_leaves(self, output: int, leaves: list["_Node"], parts: list[_Part]) -> None:
         """Add what leaves say to the sums."""

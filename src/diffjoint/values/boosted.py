@@ -55,11 +55,11 @@ MOST_TREES, FEWEST_TREES, MOST_STAGES = 150, 30, 600
 LEARNER: dict[str, Any] = {
     "max_leaf_nodes": 15,
     "l2_regularization": 1.0,
-    "n_iter_no_change": 8,
+    "n_iter_no_change": 6,
     "tol": 3e-4,
 }
 LEARNING_RATE, FASTEST = 0.08, 0.25
-SEEN, FASTER = 0.75, 2.0
+SEEN, FASTER = 0.75, 3.0
 """If several boosters are averaged: the share of the features that a split may choose from, and the
 factor on the learning rate of each; averaging makes up for the overfitting."""
 TINY = 1e-6
