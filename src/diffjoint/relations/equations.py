@@ -191,9 +191,9 @@ def _sums_of_two(values: Values, numbers: Sequence[int]) -> Iterable[Equation]:
     pairs = np.array([*combinations(range(len(numbers)), 2)], dtype=np.int64).reshape(-1, 2)
     sums = screened[:, pairs[:, 0]] + screened[:, pairs[:, 1]]
     for place, of in enumerate(numbers):
-        near = np.full(len(screened), EXACT * np.nanstd(screened[:, place]))
-        if _n_distinct(values[:, of]) <= 2:
+        if _n_distinct(screened[:, place]) <= 2:
             continue
+        near = np.full(len(screened), EXACT * np.nanstd(screened[:, place]))
         for pair in _pairs_that_give(screened, sums, place, near, any_constant=True):
             a, b = (int(numbers[at]) for at in pairs[pair])
             if of not in (a, b):
