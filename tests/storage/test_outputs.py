@@ -9,6 +9,7 @@ import stat
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ from diffjoint.errors import FileError
 from diffjoint.io.files import read_file, write_file
 from diffjoint.storage import locks
 from diffjoint.storage.atomic import check_writable, staged_outputs, when_in_place, write_whole
-from diffjoint.storage.placing import own_prefix, tidy
+from diffjoint.storage.placing import own_prefix, tidy, whole_folder
 
 WRITES_THREE = """
 import os, signal, sys
@@ -431,3 +432,13 @@ def test_a_file_that_is_being_written_is_not_left_over(tmp_path):
         write_whole(tmp_path / "a", lambda file: file.write(b"theirs"), at_once=True)
         assert (tmp_path / "a").read_bytes() == b"theirs"
     assert (tmp_path / "a").read_bytes() == b"ours"
+
+
+def test_a_folder_of_our_own_is_not_waited_for(tmp_path, monkeypatch):
+    """It is locked while it is filled, by the process that fills it."""
+    monkeypatch.setattr("diffjoint.storage.locks._LONGEST_WAIT", 60.0)
+    started = time.monotonic()
+    with whole_folder(tmp_path / "world") as beside:
+        write_whole(beside / "table.csv", lambda file: file.write(b"new"))
+    assert time.monotonic() - started < 30
+    assert (tmp_path / "world" / "table.csv").read_bytes() == b"new"

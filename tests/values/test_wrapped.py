@@ -34,9 +34,17 @@ def test_the_mask_is_ours_whoever_gives_the_values(table, around_mean):
 
 
 def test_the_values_are_the_other_imputers(table, around_mean):
+    """But for gates, which agree with what is observed behind them."""
     out, kept = around_mean.transform(table), around_mean.predict_mm(table)
+    assert [rule.as_rule for rule in around_mean.rules_] == ['married == "yes"']
+    behind = {"married": [around_mean.rules_[0].column]}
     for name in table:
         filled = table[name].isna() & ~kept[name]
+        if name in behind:
+            is_open = table[behind[name]].notna().any(axis=1)
+            assert (out.loc[filled & is_open, name] == "yes").all()
+            filled &= table[[name, *behind[name]]].isna().all(axis=1)
+            filled &= out[behind[name]].notna().all(axis=1) == (table[name].mode()[0] == "yes")
         if pd.api.types.is_numeric_dtype(table[name].dtype):
             expected = round(table[name].astype(float).mean())
         else:

@@ -146,8 +146,8 @@ def plain(text: str) -> str:
 
     Examples
     --------
-    >>> print(plain("a\x1b[2J\u009bb\tc"))
-    a\x1b[2J\x9bb	c
+    >>> print(plain("a\x1b[2J\u009bb"))
+    a\x1b[2J\x9bb
     """
     return _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
 

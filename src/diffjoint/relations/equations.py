@@ -164,12 +164,27 @@ def _lines(values: Values, numbers: Sequence[int]) -> Iterable[Equation]:
         known = ~np.isnan(values[:, of]) & ~np.isnan(values[:, other])
         if known.sum() < FEWEST:
             continue
-        y, x = values[known, of], values[known, other]
-        if abs(np.corrcoef(x, y)[0, 1]) > ALIKE:
-            slope, constant = np.polyfit(x, y, 1)
-            kept = _kept(Equation((of, other), (float(slope),), float(constant)), values)
+        line = _line_through(values[known, other], values[known, of])
+        if line is not None:
+            slope, constant = line
+            kept = _kept(Equation((of, other), (slope,), constant), values)
             if kept:
                 yield kept
+
+
+def _line_through(x: Values, y: Values) -> tuple[float, float] | None:
+    """Return slope and constant of cells that are nearly on a line; None if they are not.
+
+    In units of their own, since cells may be huge or tiny.
+    """
+    unit_x, unit_y = (float(np.abs(cells).max()) or 1.0 for cells in (x, y))
+    x, y = x / unit_x, y / unit_y
+    with np.errstate(over="ignore", under="ignore"):
+        slope, constant = np.polyfit(x, y, 1)
+        if abs(np.corrcoef(x, y)[0, 1]) <= ALIKE:
+            return None
+        line = float(slope * (unit_y / unit_x)), float(constant * unit_y)
+    return line if np.isfinite(line).all() else None
 
 
 def _pairs_that_give(

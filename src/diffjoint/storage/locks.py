@@ -15,6 +15,8 @@ except ImportError:  # no locks on this system: what is left over stays
 HAS_LOCKS = fcntl is not None
 HOUR = 3_600
 """Seconds after which something counts as left over where no lock tells."""
+OWN_FOLDERS: set[Path] = set()
+"""Folders that this process has made and holds locked: nobody else puts files there."""
 _LONGEST_WAIT, _PAUSE = 5.0, 0.01
 """Seconds to wait for another process that puts files in the same folder, and between looks."""
 
@@ -46,7 +48,7 @@ def alone_in(folders: Iterable[Path]) -> Iterator[None]:
     """
     with ExitStack() as held:
         deadline = time.monotonic() + _LONGEST_WAIT
-        for folder in sorted(folders) if fcntl is not None else ():
+        for folder in sorted({*folders} - OWN_FOLDERS) if fcntl is not None else ():
             with suppress(OSError):
                 number = os.open(folder, os.O_RDONLY)
                 held.callback(os.close, number)

@@ -21,7 +21,14 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from diffjoint.errors import FileError
-from diffjoint.storage.locks import HAS_LOCKS, alone_in, is_left_over, is_locked_by_us, lock
+from diffjoint.storage.locks import (
+    HAS_LOCKS,
+    OWN_FOLDERS,
+    alone_in,
+    is_left_over,
+    is_locked_by_us,
+    lock,
+)
 
 TEMPORARY = ".tmp"
 _PREFIX, _BACKUP = ".diffjoint-", ".old"
@@ -133,10 +140,12 @@ def whole_folder(path: PathLike) -> Iterator[Path]:
     tidy(path)
     target = Path(os.path.realpath(path))
     beside, number = _locked_folder(target)
+    OWN_FOLDERS.add(beside)
     try:
         yield beside
         os.replace(beside, target)
     finally:
+        OWN_FOLDERS.discard(beside)
         shutil.rmtree(beside, ignore_errors=True)
         if number is not None:
             os.close(number)

@@ -29,6 +29,8 @@ from diffjoint.skip_rules.picture import as_mermaid, as_svg
 from diffjoint.skip_rules.words import literal as shown_code
 from diffjoint.storage.atomic import staged_outputs
 
+LEAST_RULE_WIDTH = 20
+"""Characters of a line of a rule on the screen at least; what is longer goes on below."""
 MOST_LISTED = 20
 """Cells that break a rule that are shown on the screen."""
 
@@ -149,9 +151,9 @@ def _show(found: Sequence[FoundRule], meanings: Mapping[str, str], *, beside: bo
         return
     shown = RichTable(box=None, pad_edge=False)
     shown.add_column("column", no_wrap=True)
-    shown.add_column("has something to record if", overflow="fold")
-    for heading in ("missing where not", "observed", "at most", "missing where it has"):
-        shown.add_column(heading, justify="right")
+    shown.add_column("has something to record if", overflow="fold", min_width=LEAST_RULE_WIDTH)
+    for heading in ("missing\nwhere not", "observed", "at most", "missing\nwhere it has"):
+        shown.add_column(heading, justify="right", no_wrap=True)
     for rule in found:
         rate = rule.n_missing / max(rule.n_missing + rule.n_holds, 1)
         counts = (f"{rule.n_fails:,}", f"{rule.n_exceptions:,}", f"{rule.most_broken:.1%}")
