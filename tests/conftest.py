@@ -1,4 +1,5 @@
 import os
+import signal
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,10 @@ from diffjoint.settings import estimator_params
 # Tables in tests are small: a second thread would only wait for the first.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 torch.set_num_threads(1)
+
+# A shell that starts the tests in the background has Ctrl-C ignored, by what tests start as well.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 TINY = {"n_boosters": 1, "n_steps": 3, "width": 8, "batch_size": 64, "max_epochs": 3}
 """A budget for tests of behaviour, not of quality."""
