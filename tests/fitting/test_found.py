@@ -3,13 +3,14 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.impute import SimpleImputer
 
-from diffjoint import load
+from diffjoint import SelectiveImputer, load
 from diffjoint.errors import DataWarning
 from diffjoint.knowledge.labels import Labels
 from diffjoint.knowledge.resolve import resolve_knowledge
 from diffjoint.knowledge.rules import read_rules
-from diffjoint.simulate import household_survey
+from diffjoint.simulate import bayesian_network, household_survey
 from diffjoint.state import JointState
 from diffjoint.table import code_table, infer_schema, open_table
 from tests.conftest import new_imputer
@@ -181,3 +182,15 @@ def test_an_observed_cell_opens_gates_that_lie_behind_each_other():
     assert settled.values[3, 1] == 1.0
     assert settled.values[3, 2] >= 25
     assert not settled.meaningful[3].any()
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:Cells of C1:diffjoint.errors.DataWarning")
+def test_a_gate_that_is_called_not_applicable_stays_so_whatever_is_there_behind_it():
+    """A found rule was learnt where its gates are there."""
+    world = bayesian_network(14_000, 0, loss_rate=0.1, seed=0)
+    table = world.observed_table
+    imputer = SelectiveImputer(world.mm_columns, imputer=SimpleImputer(), random_state=0).fit(table)
+    assert any("C1" in rule.gates for rule in imputer.rules_)
+    called, probability = imputer.predict_mm(table)["C1"], imputer.predict_mm_proba(table)["C1"]
+    assert (called == (probability > 0.5)).all()

@@ -161,13 +161,26 @@ class Knowledge:
                 choices[gate].append(value)
         return choices
 
+    def _gates_of_found_rules(self) -> frozenset[int]:
+        """Return the gates of found rules alone that have no rule themselves."""
+        known: frozenset[int] = frozenset().union(
+            *({rule.target} if rule.is_found else {rule.target, *rule.gates} for rule in self.rules)
+        )
+        return frozenset().union(*(rule.gates for rule in self.rules)) - known
+
     def _try(self, mending: "_Mending", setting: Mapping[int, float], rows: Rows) -> None:
-        """Set gates that were filled to some values in the rows where fewer rules then break."""
-        still = np.flatnonzero(mending.fewest)
+        """Set gates that were filled to some values in the rows where fewer rules then break.
+
+        Found rules were learnt where their gates are there, and say nothing of gates that are not
+        applicable: such a call stays, unless the gate has a rule of its own.
+        """
+        still, left_alone = np.flatnonzero(mending.fewest), self._gates_of_found_rules()
         some = rows[still]
         trial = JointState(mending.values[still], mending.drawn[still])
         for gate, value in setting.items():
             free = np.isnan(self.rule_values[some, gate]) & ~self.meaningful[some, gate]
+            if gate in left_alone:
+                free &= ~mending.called[still, gate]
             trial.values[free, gate], trial.meaningful[free, gate] = value, False
         settled = JointState(trial.values, self._decided(trial, some))
         n_broken = self._n_broken(settled, mending.called[still], some)
