@@ -46,6 +46,8 @@ CHANGES = {
     "2026-11-18T23:37": "Draws are made by trees unless the diffusion model is asked for.",
     "2026-11-19T00:18": "What is lost beside a column bounds its loss rate; columns missing "
     "together for no reason that the table holds get no sure answer.",
+    "2026-11-19T21:33": "Completed rows agree with themselves: sums, orders and found rules "
+    "hold in what is filled in.",
     "2026-11-19T21:41": "Rules that the table follows are evidence where cells get lost together.",
     "2026-11-19T22:16": "Drawn cells behind a gate follow it; trees may stand in for products; "
     "fewer cells are weighed.",
