@@ -103,7 +103,10 @@ class _Processes:
             self._pool = ProcessPoolExecutor(
                 self._n_workers, context, initializer=_set_up, initargs=(self._file, ended)
             )
-        return self._pool.submit(_work, task, piece)
+        try:
+            return self._pool.submit(_work, task, piece)
+        except OSError as error:  # it broke, and closed its pipes, while it started a worker
+            raise BrokenProcessPool(str(error)) from error
 
     def _end_workers(self) -> None:
         """Tell all workers to end, also one that is only starting: a broken pool forgets it."""
