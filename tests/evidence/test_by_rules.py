@@ -125,12 +125,52 @@ def test_cells_behind_a_missing_gate_are_told_by_rows_whose_gate_is_there():
 
 
 def test_a_column_never_observed_beside_a_missing_gate_may_be_skipped_with_it():
-    values, answers, _ = work_survey(lost_along=1.0)
+    values, answers, is_skipped = work_survey(lost_along=1.0)
     rule = learn_rule(open_table_of(values, answers), HOURS)
     waits = answers[:, HOURS] == UNDECIDED
     said = rule.probability(values[waits], answers[waits, HOURS], np.zeros(waits.sum()), 0.0)
-    assert not rule.undecided
     assert (said >= NEVER_THERE).all()
+    assert ((said > 0.5) == is_skipped[waits]).mean() > 0.85
+
+
+def smokers(*, n_gates_lost, lost_along=0.03, seed=0):
+    """Packs are asked of those who ever smoked; the year of quitting of those who stopped."""
+    rng = np.random.default_rng(seed)
+    gate = rng.choice(3, 1_200, p=[0.5, 0.3, 0.2]).astype(float)
+    values = np.column_stack([rng.normal(size=len(gate)), gate, *rng.normal(size=(3, len(gate)))])
+    answers = np.full(values.shape, NO_RULE, dtype=np.int8)
+    answers[:, HOURS] = np.where(gate > 0, TRUE, FALSE)
+    answers[:, PAY] = np.where(gate == 1, TRUE, FALSE)
+    skipped = answers == FALSE
+    gone = rng.permutation(len(gate))[:n_gates_lost]
+    lost = rng.random(values.shape) < 0.03
+    lost[np.ix_(gone, [HOURS, PAY])] |= rng.random((n_gates_lost, 1)) < lost_along
+    values[lost | skipped], values[gone, GATE] = np.nan, np.nan
+    answers[np.ix_(gone, [HOURS, PAY])] = UNDECIDED
+    return values, answers, skipped, gone
+
+
+@pytest.mark.parametrize(("n_gates_lost", "least"), [(8, 0.25), (30, 0.5), (300, 0.5)])
+def test_a_missing_gate_among_gates_of_one_question_misleads_no_one(n_gates_lost, least):
+    """Packs are there, so they smoked; most who have no year of quitting never quit."""
+    values, answers, skipped, gone = smokers(n_gates_lost=n_gates_lost)
+    rule = learn_rule(open_table_of(values, answers), PAY)
+    rows = gone[np.isnan(values[gone, PAY]) & ~np.isnan(values[gone, HOURS])]
+    said = rule.probability(values[rows], answers[rows, PAY], np.zeros(len(rows)), 0.0)
+    assert skipped[rows, PAY].mean() > 0.8
+    assert (said > least).all()
+
+
+def test_columns_lost_along_with_their_gate_are_told_from_skipped_ones():
+    """In half of the rows without a gate all is lost: then nothing tells who was skipped."""
+    values, answers, skipped, gone = smokers(n_gates_lost=300, lost_along=0.5)
+    rule = learn_rule(open_table_of(values, answers), PAY)
+    is_there = ~np.isnan(values[gone, HOURS])
+    for packs, expected in ((is_there, 0.9), (~is_there, 0.75)):
+        rows = gone[packs & np.isnan(values[gone, PAY])]
+        said = rule.probability(values[rows], answers[rows, PAY], np.zeros(len(rows)), 0.0)
+        assert said.mean() == pytest.approx(skipped[rows, PAY].mean(), abs=0.1)
+        assert said.mean() == pytest.approx(expected, abs=0.15)
 
 
 @pytest.fixture(scope="module")
