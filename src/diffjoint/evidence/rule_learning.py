@@ -1,5 +1,7 @@
 """Learn what a rule that the table follows says of a column's missing cells."""
 
+from typing import NamedTuple
+
 import numpy as np
 from scipy.special import logit
 from sklearn.ensemble import HistGradientBoostingClassifier
@@ -20,8 +22,12 @@ from diffjoint.state.rules import (
 )
 from diffjoint.trees import Trees, grow
 
+FEWEST_THERE = 10
+"""Observed cells beside a missing gate without which nothing is learnt, unless most are there.
+
+A column that is hardly ever there beside a missing gate may be skipped along with it."""
 NEVER_THERE = 0.25
-"""P(meaningful), at least, of a cell behind a missing gate in a column never observed there.
+"""P(meaningful), at least, of a cell behind a missing gate in a column hardly ever there.
 
 It may be skipped, too, where its gate was not answered."""
 MOST_ROWS = 2_000
@@ -44,21 +50,26 @@ def learn_rule(table: SearchTable, j: int) -> RuleEvidence | None:
     fails, holds, waits = is_false(answers), answers == TRUE, answers == UNDECIDED
     n_fails = int((fails & is_missing).sum())
     n_lost, n_holds = int((holds & is_missing).sum()), int(holds.sum())
-    n_waiting = int((waits & is_missing).sum())
+    n_waiting, n_there = int((waits & is_missing).sum()), int((waits & ~is_missing).sum())
     undecided: tuple[Trees, ...] = ()
     shift = 0.0
-    if n_waiting and min(n_fails, n_holds) >= FEWEST:
-        trees, shift = _learn_undecided(table, table.answers, j)
-        undecided = (trees,)
-    nearest = min(1 / (n_waiting + 2), NEVER_THERE)
-    is_there = (waits & ~is_missing).any()
+    if min(n_waiting, n_there) and min(n_fails, n_holds) >= FEWEST:
+        learnt = _learn_undecided(table, table.answers, j)
+        if n_there >= FEWEST_THERE or learnt.lost_along < MOSTLY:
+            undecided, shift = (learnt.trees,), learnt.shift
+    bears_out = n_waiting if undecided else min(n_waiting, n_there)
     return RuleEvidence(
         fails=_borne_out(answers, is_missing),
         missing_logit=float(logit((n_lost + 0.5) / (n_holds + 1))),
-        nearest=np.array([1 / (n_lost + 2), nearest if is_there else NEVER_THERE, nearest]),
+        nearest=np.array([1 / (n_lost + 2), _nearest(bears_out), _nearest(n_waiting)]),
         undecided=undecided,
         shift=shift,
     )
+
+
+def _nearest(n_cells: int) -> float:
+    """Return how near to a certain answer so many cells bear one out, behind a missing gate."""
+    return min(1 / (n_cells + 2), NEVER_THERE)
 
 
 def _borne_out(answers: Answers, is_missing: Mask) -> Values:
@@ -70,7 +81,26 @@ def _borne_out(answers: Answers, is_missing: Mask) -> Values:
     return sure
 
 
-def _learn_undecided(table: SearchTable, rules_say: Answers, j: int) -> tuple[Trees, float]:
+class _Undecided(NamedTuple):
+    """What is learnt of cells of which the rule cannot be told.
+
+    Attributes
+    ----------
+    trees
+        Log odds that the rule fails, in rows whose cell is missing.
+    shift : float
+        What to add, since a cell that had something to record need not be lost with its gate, and
+        since rules need not fail as often as they are shown to.
+    lost_along : float
+        How often the cell is lost with its gate.
+    """
+
+    trees: Trees
+    shift: float
+    lost_along: float
+
+
+def _learn_undecided(table: SearchTable, rules_say: Answers, j: int) -> _Undecided:
     """Learn where a rule fails from rows in which it can be told, shown as if it could not.
 
     Each loses what a row with a missing gate has lost; the cell itself, too, where it was there.
@@ -79,14 +109,6 @@ def _learn_undecided(table: SearchTable, rules_say: Answers, j: int) -> tuple[Tr
     ----------
     rules_say : int array of shape (n_rows, n_columns)
         What the rules of all columns say of their cells.
-
-    Returns
-    -------
-    trees
-        Log odds that the rule fails, in rows whose cell is missing.
-    shift : float
-        What to add, since a cell that had something to record need not be lost with its gate, and
-        since rules need not fail as often as they are shown to.
     """
     rng, answers = np.random.default_rng(table.seed), rules_say[:, j]
     is_missing, waits = table.is_missing, np.flatnonzero(answers == UNDECIDED)
@@ -94,8 +116,9 @@ def _learn_undecided(table: SearchTable, rules_say: Answers, j: int) -> tuple[Tr
     told, alike = np.flatnonzero(is_told), _decided_alike(rules_say, j, waits)
     along = find_lost_along(is_missing[np.ix_(waits, alike)], is_missing[np.ix_(told, alike)])
     at = int(np.flatnonzero(alike == j)[0])
+    lost_along = along.chance(at)
     fails, holds = told[answers[told] != TRUE], told[answers[told] == TRUE]
-    weight = np.where(is_missing[holds, j], 1.0, along.chance(at))
+    weight = np.where(is_missing[holds, j], 1.0, lost_along)
     shift = np.log(len(fails) / weight.sum())
     fails = rng.choice(fails, min(len(fails), MOST_ROWS), replace=False)
     holds = rng.choice(holds, min(len(holds), MOST_ROWS), p=weight / weight.sum())
@@ -111,7 +134,7 @@ def _learn_undecided(table: SearchTable, rules_say: Answers, j: int) -> tuple[Tr
     learner = HistGradientBoostingClassifier(**LEARNER, random_state=int(rng.integers(2**31)))
     label = np.arange(len(rows)) < len(fails)
     trees = grow(learner, shown[:, inputs], label, table.n_levels[inputs], inputs)
-    return trees, float(shift)
+    return _Undecided(trees, float(shift), lost_along)
 
 
 def _decided_alike(answers: Answers, j: int, waits: Places) -> Places:
