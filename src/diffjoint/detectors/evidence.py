@@ -85,6 +85,7 @@ class EvidenceBelief(Belief):
             seed=seed % 2**32,
             tick=progress.advance,
             keys=observation.fold_keys,
+            answers=observation.answers,
         )
         return EvidenceBelief(ready)
 

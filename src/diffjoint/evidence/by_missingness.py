@@ -9,6 +9,7 @@ from scipy.special import expit
 
 from diffjoint._types import Mask, Values
 from diffjoint.evidence import doubts as say
+from diffjoint.evidence.by_rules import RuleEvidence
 from diffjoint.evidence.column import ColumnEvidence, at_own_floor
 from diffjoint.evidence.correction import NONE
 from diffjoint.evidence.detector import (
@@ -20,13 +21,15 @@ from diffjoint.evidence.loss_rates import (
     rate_prior,
     rates_of,
 )
-from diffjoint.evidence.loss_rounds import KnownRate, LossSearch
+from diffjoint.evidence.loss_rounds import ENOUGH_ERRORS, KnownRate, LossSearch
 from diffjoint.evidence.losses import LossExamples, loss_examples
 from diffjoint.evidence.missing import FEWEST
+from diffjoint.evidence.rule_learning import learn_rule
 from diffjoint.evidence.search_table import Search, SearchTable
 from diffjoint.evidence.unexplained import unexplained
 from diffjoint.evidence.unjudged import MIDDLE, judged_by_rate, with_labels
 from diffjoint.evidence.values_view import View
+from diffjoint.state.rules import TRUE
 from diffjoint.trees import side_by_side
 
 STEEPER = 1.25
@@ -137,8 +140,10 @@ def _learn_alone(
             learnt = replace(learnt, nearest=MIDDLE) if j in vague else learnt
         judged = learnt.judge(rows, table.folds, table.scores)
         column = with_labels(learnt, judged, is_missing, table.looked_up[:, j])
-        if (column.slope, column.shift) != NONE:
-            judged = column.judge(rows, table.folds, table.scores)
+        if isinstance(column, ColumnEvidence) and j not in vague:
+            column = replace(column, rule=_rule_of(table, j, judged.loss_rate))
+        if (column.slope, column.shift, column.rule) != (*NONE, None):
+            judged = column.judge(rows, table.folds, table.scores, table.answers_to(j))
         return column, find_implied(
             judged, table.is_missing, j, is_missing & (table.known[:, j] == 1)
         )
@@ -153,6 +158,25 @@ def _learn_alone(
     among = np.ix_(searched, searched)
     implied[among] = consistent(implied[among])
     return columns, implied
+
+
+def _rule_of(table: SearchTable, j: int, loss_rate: Values) -> RuleEvidence | None:
+    """Return what a column's rule says, if losses explain all that is missing where it holds.
+
+    Otherwise it is a part of the story, and trees know it better.
+
+    Parameters
+    ----------
+    loss_rate : array of shape (n_rows,)
+    """
+    answers = table.answers_to(j)
+    if answers is None:
+        return None
+    holds = answers == TRUE
+    expected, n_missing = loss_rate[holds].sum(), table.is_missing[holds, j].sum()
+    if n_missing > expected + ENOUGH_ERRORS * np.sqrt(expected):
+        return None
+    return learn_rule(table, j, where_told=True)
 
 
 def _levels(

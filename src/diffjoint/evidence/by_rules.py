@@ -6,12 +6,13 @@ it asks is missing too, rows in which it can be told show how often it fails in 
 and the column itself how often it is lost along with such a gate.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import expit
 
 from diffjoint._types import Mask, Values
+from diffjoint.evidence.folds import TINY, Judged, to_logit
 from diffjoint.state.rules import TRUE, UNDECIDED, Answers, grounds_of, is_false
 from diffjoint.trees import Trees
 
@@ -61,14 +62,33 @@ class RuleEvidence:
         loss_logit : float
             Logit of the column's loss rate.
         """
-        told = np.where(is_false(answers), self.fails[grounds_of(answers)], likely)
-        explained = self.explained(loss_logit)
-        if explained >= MOSTLY:
-            told[answers == TRUE] = max(1 - explained, self.nearest[0])
+        told = self._decided(answers, likely, loss_logit)
         waits = answers == UNDECIDED
         if self.undecided and waits.any():
             told[waits] = expit(self.undecided[0].logit(rows[waits]) + self.shift)
         told[waits] = np.clip(told[waits], self.nearest[1], 1 - self.nearest[2])
+        return told
+
+    def settle(self, judged: Judged, answers: Answers, loss_logit: float) -> Judged:
+        """Return what is said of cells, and made surer by the rule wherever it can be told.
+
+        The mean of both in log odds counts, but makes no cell less sure.
+        """
+        settled, likely = self.settles(answers, loss_logit), judged.probability
+        by_rule = self._decided(answers, likely, loss_logit)
+        both = expit((to_logit(likely) + to_logit(by_rule)) / 2)
+        surer = np.where(is_false(answers), np.maximum(likely, both), np.minimum(likely, both))
+        rho = judged.loss_rate
+        phi = surer * rho / np.maximum(1 - surer * (1 - rho), TINY)
+        mm_rate = np.where(settled, phi, judged.mm_rate)
+        return replace(judged, missing_rate=rho + (1 - rho) * mm_rate, mm_rate=mm_rate)
+
+    def _decided(self, answers: Answers, likely: Values, loss_logit: float) -> Values:
+        """Return P(meaningful) of missing cells, by the rule where it fails, or holds."""
+        told = np.where(is_false(answers), self.fails[grounds_of(answers)], likely)
+        explained = self.explained(loss_logit)
+        if explained >= MOSTLY:
+            told[answers == TRUE] = max(1 - explained, self.nearest[0])
         return told
 
     def missing_rate(self, answers: Answers, missing_rate: Values) -> Values:

@@ -65,7 +65,7 @@ def learn_by_values(
     for j in search.searched:
         column = _looked_again(search, j, plain[j], lost) if j in views else plain[j]
         column = replace(column, rule=rules.get(j))
-        answers = None if table.answers is None else table.answers[:, j]
+        answers = table.answers_to(j)
         judged = column.judge(table.values, table.folds, lost, answers)
         corrected = with_labels(column, judged, table.is_missing[:, j], table.looked_up[:, j])
         if (corrected.slope, corrected.shift) != NONE:

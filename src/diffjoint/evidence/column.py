@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diffjoint._types import Mask, Places, Values
+from diffjoint.evidence.by_rules import RuleEvidence
 from diffjoint.evidence.correction import NONE, corrected
 from diffjoint.evidence.folds import Judged, logits_in_folds, rows_by_fold, to_logit
 from diffjoint.evidence.loss_rounds import (
@@ -22,6 +23,7 @@ from diffjoint.evidence.loss_rounds import (
 )
 from diffjoint.evidence.losses import LossModel
 from diffjoint.evidence.missing import learn_in_folds, rows_outside
+from diffjoint.state.rules import Answers
 from diffjoint.trees import Trees
 
 ROWS_FOR_FLOOR = 1_000
@@ -46,6 +48,8 @@ class ColumnEvidence:
         What labelled cells correct the log odds of P(meaningful | missing) by.
     nearest : float
         Probabilities are no nearer to 0 or 1 than this.
+    rule : RuleEvidence or None
+        What a rule that the table follows says of the column.
     """
 
     trees: tuple[Trees, ...]
@@ -55,9 +59,27 @@ class ColumnEvidence:
     slope: float = 1.0
     shift: float = 0.0
     nearest: float = 0.0
+    rule: RuleEvidence | None = None
 
-    def judge(self, rows: Values, folds: NDArray[np.int64], scores: Values) -> Judged:
-        """Return the three rates of every row."""
+    @property
+    def loss_logit(self) -> float:
+        """Logit of P(lost | regular) in a usual row."""
+        return self.loss.bias
+
+    def judge(
+        self,
+        rows: Values,
+        folds: NDArray[np.int64],
+        scores: Values,
+        answers: Answers | None = None,
+    ) -> Judged:
+        """Return the three rates of every row.
+
+        Parameters
+        ----------
+        answers : array of shape (n_rows,), optional
+            What the column's rule says; without, cells are judged as if there were none.
+        """
         rho, phi = self.loss.rate(scores), np.zeros(len(rows))
         usual = to_logit(rho)
         for fold, some, weight in rows_by_fold(folds, len(self.trees)):
@@ -66,7 +88,10 @@ class ColumnEvidence:
         phi = np.minimum(phi, 1.0)
         if (self.slope, self.shift) != NONE:
             phi = corrected(phi, rho, self.slope, self.shift)
-        return Judged(rho + (1 - rho) * phi, rho, phi, self.nearest)
+        judged = Judged(rho + (1 - rho) * phi, rho, phi, self.nearest)
+        if self.rule is None or answers is None:
+            return judged
+        return self.rule.settle(judged, answers, self.loss_logit)
 
     def excess_of(self, rows: Values, folds: NDArray[np.int64], scores: Values) -> Values:
         """Logit q - logit rho for every row: P(meaningful) rises with it."""

@@ -104,9 +104,7 @@ class Evidence:
             As :meth:`context` gives it.
         """
         learnt, by = self.columns[column], (values[rows], folds[rows], context[rows])
-        if isinstance(learnt, ValuesEvidence) and answers is not None:
-            return learnt.judge(*by, answers[rows, column])
-        return learnt.judge(*by)
+        return learnt.judge(*by, None if answers is None else answers[rows, column])
 
     def loss_rates(self, judged: Mapping[int, Judged]) -> dict[int, float]:
         """Return the mean P(lost) of regular cells of each searched column, over judged rows."""
@@ -219,7 +217,8 @@ class Evidence:
             draw, place, which = _distinct(beside)
             asked = rows[place]
             extended = np.hstack([values[asked], beside[draw, place].astype(float)])
-            likely = learnt.judge(extended, folds[asked], scores[asked]).probability
+            said = None if answers is None else answers[asked, j]
+            likely = learnt.judge(extended, folds[asked], scores[asked], said).probability
             drawn = uniform[:, rows, j] < likely[which]
             meaningful[:, rows, j] = keep_to(self.implied, j, drawn, others, decided[rows])
             decided[:, j] = True

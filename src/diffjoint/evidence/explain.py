@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diffjoint._types import Values
-from diffjoint.evidence.detector import Evidence
+from diffjoint.evidence.detector import Evidence, LearntColumn
 from diffjoint.evidence.folds import Judged, rows_by_fold
 from diffjoint.evidence.values_view import ValuesEvidence
 from diffjoint.state import row_keys
@@ -86,27 +86,39 @@ def explain_cells(
     asked = values[rows]
     pushes = _pushes_in_folds(learnt.trees, asked, folds, evidence.typical)
     excess = learnt.excess_of(asked, folds, context)
+    said = None if answers is None else answers[rows, column]
+    judged = learnt.judge(asked, folds, context, said)
+    by_rule = _said_by_rule(learnt, said, judged.probability)
     if not isinstance(learnt, ValuesEvidence):
         pushes -= learnt.loss_pushes(context, evidence.scores.of(evidence.typical))
-        judged = learnt.judge(asked, folds, context)
-        return CellReasons(judged, excess - pushes.sum(axis=1), pushes)
+        return CellReasons(judged, excess - pushes.sum(axis=1), pushes, None, by_rule)
     pushes -= learnt.loss_pushes(context)
     if learnt.second:
         pushes += _pushes_in_folds(learnt.second, asked, folds, evidence.typical)
         pushes /= 2
-    said, by_rule = None if answers is None else answers[rows, column], None
-    if learnt.rule is not None and said is not None:
-        settled = learnt.rule.settles(said, learnt.loss_logit)
-        plain = np.where(is_false(said), FALSE, said)
-        by_rule = np.where(settled | (said == UNDECIDED), plain, NO_RULE).astype(np.int8)
+    if learnt.rule is not None and learnt.rule.undecided and said is not None:
         waits = said == UNDECIDED
-        if learnt.rule.undecided and waits.any():
-            (trees,) = learnt.rule.undecided
-            pushes[waits] = tree_pushes(trees, asked[waits], evidence.typical)
-            excess[waits] = trees.logit(asked[waits]) + learnt.rule.shift
+        (trees,) = learnt.rule.undecided
+        pushes[waits] = tree_pushes(trees, asked[waits], evidence.typical)
+        excess[waits] = trees.logit(asked[waits]) + learnt.rule.shift
     by_values = learnt.by_values(asked, folds) if evidence.leans_on_values else None
-    judged = learnt.judge(asked, folds, context, said)
     return CellReasons(judged, excess - pushes.sum(axis=1), pushes, by_values, by_rule)
+
+
+def _said_by_rule(learnt: LearntColumn, said: Answers | None, likely: Values) -> Answers | None:
+    """Return what the rule says where it is the evidence; NO_RULE elsewhere.
+
+    Beside other evidence of its own weight it is, where the cell is called as it says.
+    """
+    if learnt.rule is None or said is None:
+        return None
+    counts = learnt.rule.settles(said, learnt.loss_logit)
+    if isinstance(learnt, ValuesEvidence):
+        counts |= said == UNDECIDED
+    else:
+        counts &= is_false(said) == (likely > 0.5)
+    plain = np.where(is_false(said), FALSE, said)
+    return np.where(counts, plain, NO_RULE).astype(np.int8)
 
 
 def _pushes_in_folds(

@@ -18,6 +18,7 @@ from diffjoint.evidence.implied import keep_to
 from diffjoint.evidence.search_table import SearchTable
 from diffjoint.evidence.unjudged import with_labels
 from diffjoint.state import row_keys
+from diffjoint.state.rules import Answers
 from diffjoint.trees import open_screen
 
 
@@ -32,6 +33,7 @@ def learn_in_turn(
     seed: int,
     tick: Callable[[int], object] = lambda n_folds: None,
     keys: NDArray[np.int64] | None = None,
+    answers: Answers | None = None,
 ) -> Evidence:
     """Learn each searched column again, beside a drawn mask of those before it.
 
@@ -44,7 +46,7 @@ def learn_in_turn(
         As :func:`fit_evidence` learnt it from the same table.
     uniform : array of shape (n_rows, n_columns)
         Random numbers for the masks that later columns are learnt beside.
-    values, is_missing, known, labelled, seed, tick, keys
+    values, is_missing, known, labelled, seed, tick, keys, answers
         As in :func:`fit_evidence`.
     """
     if evidence.leans_on_values:
@@ -54,7 +56,8 @@ def learn_in_turn(
     keys = row_keys(values, seed=0) if keys is None else keys
     folds, scored = evidence.folds(keys), evidence.scores.of(values)
     by = (evidence.n_levels, evidence.n_folds, folds, scored, known, looked_up, seed)
-    table = SearchTable(values, is_missing, *by, open_screen(values, evidence.n_levels))
+    screen = open_screen(values, evidence.n_levels)
+    table = SearchTable(values, is_missing, *by, screen, answers)
     return _with_turns(evidence, table, uniform, tick)
 
 
@@ -81,11 +84,13 @@ def _with_turns(
                 table.folds,
             )
             beside = fit_column(task, FEW_FOLDS, table.scores, alone.loss, table.seed)
+            beside = replace(beside, rule=alone.rule)
             judged = beside.judge(rows, table.folds, table.scores)
             in_turn[j] = with_labels(beside, judged, is_missing[:, j], table.looked_up[:, j])
         if before:
             tick(FEW_FOLDS)
-        likely = in_turn[j].judge(rows, table.folds, table.scores).probability
+        answers = table.answers_to(j)
+        likely = in_turn[j].judge(rows, table.folds, table.scores, answers).probability
         drawn = keep_to(evidence.implied, j, uniform[:, j] < likely, meaningful[None], decided)[0]
         meaningful[:, j] = np.where(unknown[:, j], drawn, meaningful[:, j])
         decided[:, j] = True

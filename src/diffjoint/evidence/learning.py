@@ -144,5 +144,6 @@ def at_loss_rate(
         loss_search = LossSearch([d for d in drivers if d != j], known, examples)
         moved = at_known_rate(learnt, values, is_missing[:, j], folds, scores, loss_search)
         judged = moved.judge(values, folds, scores)
-        columns[j] = with_labels(moved, judged, is_missing[:, j], looked_up[:, j])
+        corrected = with_labels(moved, judged, is_missing[:, j], looked_up[:, j])
+        columns[j] = replace(corrected, rule=learnt.rule)
     return replace(evidence, columns=columns, in_turn={})

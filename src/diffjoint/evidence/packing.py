@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,6 +54,8 @@ def pack(evidence: Evidence) -> Arrays:
         "n_trees": np.array([len(column.trees) for column in columns], dtype=np.int64),
         "n_second": np.array([len(_second(column)) for column in columns], dtype=np.int64),
         "n_by_rule": np.array([len(_by_rule(column)) for column in columns], dtype=np.int64),
+        "has_rule": np.array([c.rule is not None for c in columns], dtype=bool),
+        "rule": np.array([_numbers_of(c.rule) for c in columns]).reshape(-1, N_OF_RULE),
         "correction": np.array([(c.slope, c.shift, c.nearest) for c in columns]).reshape(-1, 3),
     }
     arrays |= join_arrays("level_scores", evidence.scores.level_scores)
@@ -145,6 +148,10 @@ def _check_columns(arrays: Arrays, n_levels: NDArray[np.int64], n_searched: int)
     correction = stored(arrays, "correction", "f", (n_columns, 3))
     if ((correction[:, 2] < 0) | (correction[:, 2] > 0.5)).any():
         raise ValueError("its evidence is surer than sure")
+    stored(arrays, "has_rule", "b", (n_columns,))
+    rules = stored(arrays, "rule", "f", (n_columns, N_OF_RULE))
+    if ((rules[:, 2:] < 0) | (rules[:, 2:] > 1)).any():
+        raise ValueError("its evidence has rules with chances beyond 0 and 1")
     _check_missingness_part(arrays, n, n_trees[~by_values])
     _check_values_part(arrays, n, int(by_values.sum()))
     before = [*[0] * n_searched, *range(n_columns - n_searched)]
@@ -174,10 +181,6 @@ def _check_missingness_part(arrays: Arrays, n: int, n_trees: NDArray[np.int64]) 
 
 def _check_values_part(arrays: Arrays, n: int, n_columns: int) -> None:
     stored(arrays, "view.loss", "f", (n_columns, 3))
-    stored(arrays, "view.has_rule", "b", (n_columns,))
-    rules = stored(arrays, "view.rule", "f", (n_columns, N_OF_RULE))
-    if ((rules[:, 2:] < 0) | (rules[:, 2:] > 1)).any():
-        raise ValueError("its evidence has rules with chances beyond 0 and 1")
     lengths = {}
     for name in ("score", "missing_logit", "lift"):
         lengths[name] = stored_lengths(arrays, f"view.{name}", n_columns)
@@ -197,16 +200,15 @@ def _columns(arrays: Arrays) -> Iterator[LearntColumn]:
     counts = zip(
         *(arrays[name].tolist() for name in ("n_trees", "n_second", "n_by_rule")), strict=True
     )
-    parts_of = zip(arrays["is_by_values"], counts, arrays["correction"], strict=True)
-    for is_by_values, numbers, correction in parts_of:
+    of_rules = (arrays["has_rule"], arrays["rule"])
+    parts_of = zip(arrays["is_by_values"], counts, arrays["correction"], *of_rules, strict=True)
+    for is_by_values, numbers, correction, has_rule, of_rule in parts_of:
         own, second, by_rule = (tuple(islice(trees, number)) for number in numbers)
         slope, shift, nearest = correction.tolist()
-        parts = {"trees": own, "slope": slope, "shift": shift, "nearest": nearest}
+        parts: dict[str, Any] = {"trees": own, "slope": slope, "shift": shift, "nearest": nearest}
+        parts["rule"] = _rule_from(of_rule, by_rule) if has_rule else None
         if is_by_values:
-            learnt = replace(next(by_values), **parts, second=second)
-            if learnt.rule is not None:
-                learnt = replace(learnt, rule=replace(learnt.rule, undecided=by_rule))
-            yield learnt
+            yield replace(next(by_values), **parts, second=second)
         else:
             yield replace(next(by_missingness), **parts)
 
@@ -216,8 +218,7 @@ def _second(column: LearntColumn) -> tuple[Trees, ...]:
 
 
 def _by_rule(column: LearntColumn) -> tuple[Trees, ...]:
-    rule = column.rule if isinstance(column, ValuesEvidence) else None
-    return () if rule is None else rule.undecided
+    return () if column.rule is None else column.rule.undecided
 
 
 def _pack_by_missingness(columns: Sequence[ColumnEvidence]) -> Arrays:
@@ -246,8 +247,6 @@ def _pack_by_values(columns: Sequence[ValuesEvidence]) -> Arrays:
         "view.loss": np.array(
             [(c.loss_logit, c.lift_bias, c.second_shift) for c in columns]
         ).reshape(-1, 3),
-        "view.has_rule": np.array([c.rule is not None for c in columns], dtype=bool),
-        "view.rule": np.array([_numbers_of(c.rule) for c in columns]).reshape(-1, N_OF_RULE),
     }
     for name in ("score", "missing_logit", "lift"):
         arrays |= join_arrays(f"view.{name}", [getattr(column, name) for column in columns])
@@ -263,15 +262,13 @@ def _numbers_of(rule: RuleEvidence | None) -> list[float]:
 def _by_values(arrays: Arrays) -> Iterator[ValuesEvidence]:
     names = ("score", "missing_logit", "lift")
     arrays_of_each = (split_arrays(arrays, f"view.{name}") for name in names)
-    of_rules = (arrays["view.has_rule"], arrays["view.rule"])
-    parts = zip(*arrays_of_each, arrays["view.loss"], *of_rules, strict=True)
-    for score, missing_logit, lift, losses, has_rule, numbers in parts:
+    parts = zip(*arrays_of_each, arrays["view.loss"], strict=True)
+    for score, missing_logit, lift, losses in parts:
         loss_logit, lift_bias, second_shift = losses.tolist()
         learnt = ValuesEvidence((), score, missing_logit, loss_logit, lift, lift_bias)
-        rule = _rule_from(numbers) if has_rule else None
-        yield replace(learnt, second_shift=second_shift, rule=rule)
+        yield replace(learnt, second_shift=second_shift)
 
 
-def _rule_from(numbers: Values) -> RuleEvidence:
+def _rule_from(numbers: Values, undecided: tuple[Trees, ...]) -> RuleEvidence:
     missing_logit, shift = numbers[:2].tolist()
-    return RuleEvidence(numbers[5:], missing_logit, numbers[2:5], shift=shift)
+    return RuleEvidence(numbers[5:], missing_logit, numbers[2:5], undecided, shift)

@@ -42,8 +42,14 @@ LEARNER = {
 }
 
 
-def learn_rule(table: SearchTable, j: int) -> RuleEvidence | None:
-    """Learn what a column's rule says of its missing cells; None if the column has no rule."""
+def learn_rule(table: SearchTable, j: int, *, where_told: bool = False) -> RuleEvidence | None:
+    """Learn what a column's rule says of its missing cells; None if the column has no rule.
+
+    Parameters
+    ----------
+    where_told : bool
+        Whether to learn nothing of cells whose rule cannot be told.
+    """
     if table.answers is None or (table.answers[:, j] == NO_RULE).all():
         return None
     answers, is_missing = table.answers[:, j], table.is_missing[:, j]
@@ -53,7 +59,7 @@ def learn_rule(table: SearchTable, j: int) -> RuleEvidence | None:
     n_waiting, n_there = int((waits & is_missing).sum()), int((waits & ~is_missing).sum())
     undecided: tuple[Trees, ...] = ()
     shift = 0.0
-    if min(n_waiting, n_there) and min(n_fails, n_holds) >= FEWEST:
+    if not where_told and min(n_waiting, n_there) and min(n_fails, n_holds) >= FEWEST:
         learnt = _learn_undecided(table, table.answers, j)
         if n_there >= FEWEST_THERE or learnt.lost_along < MOSTLY:
             undecided, shift = (learnt.trees,), learnt.shift

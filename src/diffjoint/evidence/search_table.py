@@ -53,6 +53,10 @@ class SearchTable:
         """Return the columns that tell where one is missing: by values, and by missingness."""
         return self.screen.inputs_for_missingness(j, by_missingness=by_missingness)
 
+    def answers_to(self, j: int) -> Answers | None:
+        """Return what the rules say of a column's cells; None if there are none."""
+        return None if self.answers is None else self.answers[:, j]
+
     def view(self, j: int) -> View:
         """Learn the values view of a column."""
         inputs = self.inputs(j, by_missingness=False)
