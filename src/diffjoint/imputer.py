@@ -30,8 +30,8 @@ from diffjoint.fitting.stored import laid_out_otherwise
 from diffjoint.inference import InferenceMixin
 from diffjoint.parameters.checks import AUTO, check_draws
 from diffjoint.parameters.choices import Band, Checkboxes, DrawsName, MMOutput
-from diffjoint.results.complete import check_output, in_table_shape, indicator_names
-from diffjoint.results.constants import read_constants
+from diffjoint.results.complete import USUAL_LABEL, check_output, in_table_shape, indicator_names
+from diffjoint.results.constants import read_constants, read_meanings
 from diffjoint.results.explain import (
     REVIEW_BAND,
 )
@@ -108,8 +108,10 @@ class SelectiveImputer(InferenceMixin, TransformerMixin, BaseEstimator):  # type
         Meaningful cells in the output: NA; a level of their own (``mm_label``) in text columns
         and an indicator for other columns; or filled like lost ones, with a column
         ``<name>_meaningful`` that says which they are.
-    mm_label : str, default="not applicable"
-        The level for ``mm_output="category"``.
+    mm_label : str or dict, default="not applicable"
+        What meaningful cells mean: the level for ``mm_output="category"``, in all columns or by
+        column label, such as ``{"deck": "never recorded"}``. What is said of a column is said in
+        the report, too.
     mm_fill : dict, optional
         What meaningful cells of a column get in the output, such as ``{"pack_years": 0}``, in
         place of what ``mm_output`` says. They are meaningful still, see :meth:`predict_mm`.
@@ -219,7 +221,7 @@ class SelectiveImputer(InferenceMixin, TransformerMixin, BaseEstimator):  # type
         checkboxes: Checkboxes = "keep",
         unseen: str = "warn",
         mm_output: MMOutput = "na",
-        mm_label: str = "not applicable",
+        mm_label: str | Mapping[Any, str] = USUAL_LABEL,
         mm_fill: Mapping[Any, Any] | None = None,
         bounds: Mapping[Any, Any] | None = None,
         diffusion: Diffusion | None = None,
@@ -409,8 +411,10 @@ class SelectiveImputer(InferenceMixin, TransformerMixin, BaseEstimator):  # type
         """Check and code the table of ``fit``, and set what is known before anything is learnt."""
         task, options = prepare_fit(understood), understood.options
         plan, table = task.plan, task.coded.table
-        check_output(plan.space, options.mm_output, options.mm_label)
-        read_constants(options.mm_fill, table, plan.space, were_found=options.were_found)
+        were_found = options.were_found
+        meanings = read_meanings(options.mm_label, table, plan.space, were_found=were_found)
+        check_output(plan.space, options.mm_output, options.mm_label, meanings)
+        read_constants(options.mm_fill, table, plan.space, were_found=were_found)
         self.settings_, self.schema_ = plan.settings, plan.space.schema
         self.mm_columns_, self.mm_evidence_ = plan.mm_columns, plan.mm_evidence
         self._kept_unjudged, self.rules_ = plan.kept_unjudged, plan.found_rules

@@ -26,6 +26,7 @@ from diffjoint.report import Report, summarize
 from diffjoint.report.collect import collect_findings
 from diffjoint.report.head import HEAD_ROWS
 from diffjoint.results.complete import check_output
+from diffjoint.results.constants import read_meanings
 from diffjoint.results.explain import (
     REVIEW_BAND,
     Explanation,
@@ -413,7 +414,8 @@ class InferenceMixin:
                 f"{str(error).rstrip()} Pass the columns that fit saw, in their order: {names}."
             ) from error
         options = self._options
-        check_output(space, options.mm_output, options.mm_label)
+        meanings = read_meanings(options.mm_label, table, space, were_found=options.were_found)
+        check_output(space, options.mm_output, options.mm_label, meanings)
         return prepare(table, given, space, options, self.rules_)
 
     def _complete(self, coded: CodedTable) -> Any:

@@ -379,7 +379,12 @@ def test_a_column_without_a_value_is_named_and_carried_along(survey_file, tmp_pa
         ),
         (option("bounds", {"age": (0, None)}), "bounds={'age': (0, None)}", "--bounds 'age=0:'"),
         (option("rules", {"a": "b > 1"}), "rules={'a': 'b > 1'}", "--rule 'a: b > 1'"),
-        (option("mm_label"), "mm_label", "mm_label"),
+        (
+            option("mm_label", {"deck": "lost"}),
+            "mm_label={'deck': 'lost'}",
+            "--mm-label 'deck=lost'",
+        ),
+        (option("callback"), "callback", "callback"),
         (option("imputer", np.int64(1)), "imputer=np.int64(1)", "imputer=np.int64(1)"),
     ],
 )

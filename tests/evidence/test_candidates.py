@@ -22,6 +22,7 @@ from diffjoint.evidence.candidates import (
     _shared_rate,
 )
 from diffjoint.evidence.detector import folds_of
+from diffjoint.evidence.never_there import Contexts
 from diffjoint.simulate import bayesian_network, make_mechanism
 from diffjoint.state import row_keys
 from diffjoint.trees import open_screen
@@ -81,6 +82,37 @@ def test_columns_missing_together_are_named_without_their_gate_if_no_loss_is_as_
     values[rng.random(3_000) < share, 3:] = np.nan
     values[rng.random(values.shape) < 0.1] = np.nan
     assert named(values, np.zeros(6, dtype=int)) == expected
+
+
+def houses(*, has_skips, loss=0.2, seed=0):
+    """One house in thirty has no basement, and three columns say nothing of it then."""
+    rng = np.random.default_rng(seed)
+    area = np.where(rng.random(2_500) < 1 / 30, 0.0, rng.normal(1_000, 300, 2_500).clip(100))
+    values = np.column_stack([area, rng.normal(size=(2_500, 9))])
+    values[np.ix_(area == 0, [2, 3, 4])] = np.nan if has_skips else 0.0
+    values[rng.random(values.shape) < loss] = np.nan
+    return values
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_columns_that_few_rows_skip_are_named_for_being_nowhere_there(seed):
+    values, levels = houses(has_skips=True, seed=seed), np.zeros(10, dtype=int)
+    found = find_candidates(values, np.isnan(values), levels)
+    assert [j for j, candidate in enumerate(found) if candidate.is_named] == [2, 3, 4]
+    values = houses(has_skips=False, seed=seed)
+    found = find_candidates(values, np.isnan(values), levels)
+    assert not any(candidate.is_named for candidate in found)
+
+
+def test_a_context_that_losses_explain_is_none():
+    """In the tail of a steep loss all cells are missing; that is what such a loss does."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=4_000)
+    logits = 2.0 * x - 2.0
+    is_missing = rng.random(4_000) < expit(logits)
+    contexts = Contexts(x[:, None], np.array([0]))
+    assert contexts.p_value(is_missing, np.array([0])) > 0.05
+    assert contexts.p_value(is_missing | (x < -1.5), np.array([0])) < 1e-6
 
 
 def test_a_column_that_merely_loses_more_is_not_named():

@@ -41,8 +41,6 @@ class Uses:
     def __init__(self, folder: Path, n_rows: int = N_ROWS) -> None:
         self._folder = folder
         self._shared = [fitted(number, n_rows) for number in range(N_TABLES)]
-        for number, imputer in enumerate(self._shared):
-            imputer.sample(table(number), 1)  # reports take what draws have learnt, if it is there
         self.by_name: dict[str, Use] = {
             "fit": lambda number: fitted(number, n_rows).transform(table(number)),
             "transform": lambda number: self._shared[number].transform(table(number + 100)),

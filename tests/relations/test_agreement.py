@@ -44,6 +44,15 @@ def test_a_part_that_is_too_large_for_its_whole_gives_way():
     assert found.tolist() == [[10, 7, 3]]
 
 
+def test_a_guess_leaves_room_for_the_other_missing_cells_of_its_sum():
+    """Living area is that of the ground floor: none above, whatever each was expected to be."""
+    columns = [Column(name, Kind.INTEGER, low=0, high=2_000, step=1.0) for name in "xabc"]
+    relations = Relations((Equation((0, 1, 2, 3), (1.0, 1.0, 1.0)),))
+    filled = [[0, 0, 1, 1], [0, 1, 1, 0]]
+    found = agreed(relations, columns, [[934, 934, 37, 1], [900, 700, 500, 100]], filled)
+    assert found.tolist() == [[934, 934, 0, 0], [900, 700, 100, 100]]
+
+
 def test_an_age_group_goes_by_the_age_and_keeps_it_within():
     band = Band(0, 1, np.array([0.0, 20.0]), np.array([19.0, 80.0]))
     columns = [Column("age", Kind.INTEGER, high=80, step=1.0), levels("group", 2)]

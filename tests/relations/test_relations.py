@@ -35,6 +35,22 @@ def test_sums_are_found_whatever_cells_are_missing():
     assert [set(one.columns) for one in found] == [{0, 1, 2, 4}]
 
 
+def test_a_column_that_is_nearly_always_nothing_is_part_of_its_sum():
+    """The sum holds nearly always without it: a fortieth of the houses has a mansard."""
+    rng = np.random.default_rng(0)
+    floors = rng.integers(1, 900, (2_000, 2)).astype(float)
+    mansard = np.where(rng.random(2_000) < 0.025, rng.integers(1, 90, 2_000), 0).astype(float)
+    values = np.column_stack([floors, mansard, floors.sum(axis=1) + mansard])
+    values[rng.random(values.shape) < 0.2] = np.nan
+    (equation,) = find_equations(values, range(4))
+    assert set(equation.columns) == {0, 1, 2, 3}
+    assert equation.share == 1.0
+    other = values.copy()
+    other[:, 2] = rng.permutation(other[:, 2])
+    (equation,) = find_equations(other, range(4))
+    assert 2 not in equation.columns
+
+
 def test_columns_that_are_never_there_together_are_no_sum_and_say_nothing():
     """Such as two forms of a questionnaire: any warning would be an error here."""
     table = numbers(4)

@@ -46,6 +46,14 @@ def test_a_report_leaves_the_imputer_as_it_was_and_is_repeatable(imputer, told):
     assert imputer.report(n_draws=3).summary.columns == told.columns
 
 
+def test_a_report_does_not_depend_on_draws_that_were_made_before_it(survey):
+    imputer = new_imputer(SEARCHED, **TINY, random_state=0).fit(survey)
+    before = imputer.report(n_draws=3).summary.columns
+    for n_draws in (1, 3):
+        imputer.sample(survey, n_draws)
+        assert imputer.report(n_draws=3).summary.columns == before
+
+
 def test_the_usual_number_is_drawn_unless_the_table_is_wide(imputer, monkeypatch):
     monkeypatch.setattr(drawn, "USUAL_DRAWS", 2)
     assert imputer.report().summary.n_draws == 2

@@ -185,3 +185,49 @@ def test_an_integer_keeps_to_whole_numbers_within_bounds():
     limited = SelectiveImputer([], imputer=Beyond(), bounds={"age": (None, 100.7)})
     out = limited.fit_transform(table)
     assert (out.loc[table["age"].isna(), "age"] == 100).all()
+
+
+# What meaningful cells mean, column by column
+
+
+def test_labels_by_column_are_levels_and_others_keep_the_usual_one():
+    table = smokers().assign(filter=lambda t: t["brand"].astype(object))
+    rules = RULES | {"filter": 'smokes == "yes"'}
+    model = imputer(rules=rules, mm_output="category", mm_label={"brand": "no brand"}).fit(table)
+    out, kept = model.transform(table), table["smokes"] == "no"
+    assert set(out.loc[kept, "brand"]) == {"no brand"}
+    assert set(out.loc[kept, "filter"]) == {"not applicable"}
+
+
+def test_a_label_says_in_the_report_what_a_gap_means():
+    table = smokers()
+    model = imputer(rules={"brand": RULES["brand"]}, mm_label={"quit_on": "never recorded"})
+    model.set_params(mm_columns=["brand", "quit_on"], loss_rate=0.1).fit(table)
+    told = {column.name: column.kept for column in model.report(n_draws=0).summary.columns}
+    assert told["quit_on"].meaning == "never recorded"
+    assert told["brand"].meaning == ""
+    assert "never recorded" in model.report(n_draws=0).html
+
+
+def test_labels_survive_a_file(tmp_path):
+    table = smokers()
+    label = {"mm_output": "category", "mm_label": {"brand": "no brand"}}
+    model = imputer(**label, imputer=None, n_boosters=1).fit(table)
+    model.save(tmp_path / "model")
+    again = load(tmp_path / "model")
+    assert again.get_params()["mm_label"] == {"brand": "no brand"}
+    pd.testing.assert_frame_equal(again.transform(table), model.transform(table))
+
+
+@pytest.mark.parametrize(
+    ("label", "said"),
+    [
+        ({"nowhere": "x"}, "nowhere"),
+        ({"weight": "x"}, "'weight', which is not among"),
+        ({"brand": 7}, "must be text, or texts by column"),
+        ({"brand": "red"}, "'brand' already has as a level"),
+    ],
+)
+def test_labels_are_checked_before_anything_is_learnt(label, said):
+    with pytest.raises(InputError, match=said):
+        imputer(mm_output="category", mm_label=label).fit(smokers())

@@ -25,6 +25,7 @@ OPTIONS = {
     "decimal": "--decimal",
     "decisions": "--decisions",
     "mm_output": "--mm-output",
+    "mm_label": "--mm-label",
     "mm_fill": "--mm-fill",
     "bounds": "--bounds",
     "unseen": "--unseen",

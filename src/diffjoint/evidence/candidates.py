@@ -1,9 +1,10 @@
 """Columns that miss more than losses explain: where a missing cell may be meaningful.
 
-Two signs name a column. *Contexts*: boosted trees predict missingness better than any loss could,
-see :mod:`diffjoint.evidence.best_losses`. *Excess*: it misses more than the rate that other columns
-agree on, and not completely at random. Where cells get lost together, what is missing beside a cell
-misleads: then only those columns stay named that values bear out.
+Three signs name a column. *Contexts*: boosted trees predict missingness better than any loss could,
+see :mod:`diffjoint.evidence.best_losses`. *Never there*: beside some observed value all its cells
+are missing, see :mod:`diffjoint.evidence.never_there`. *Excess*: it misses more than the rate that
+other columns agree on, and not completely at random. Where cells get lost together, what is missing
+beside a cell misleads: then only those columns stay named that values bear out.
 """
 
 from collections.abc import Callable, Mapping
@@ -25,6 +26,7 @@ from diffjoint.evidence.best_losses import (
 from diffjoint.evidence.detector import folds_of
 from diffjoint.evidence.loss_pattern import borne_out_by_rows
 from diffjoint.evidence.missing import FEWEST, learn_missing
+from diffjoint.evidence.never_there import Contexts
 from diffjoint.state import row_keys
 from diffjoint.trees import open_screen, side_by_side
 
@@ -33,8 +35,9 @@ FALSE_FIND_RATE = 0.05
 MOST_ROWS = 20_000
 """Rows that are looked at."""
 N_FOLDS = 3
-N_WAYS = 2
-"""Ways that a column can be named."""
+N_WAYS, WAYS_OF_NEVER = 2, 10
+"""Ways that a column can be named; and what it takes to be named for being nowhere there: a fifth
+of the false finds of another way, since losses may be steeper than they were found to be."""
 LEAST_GAIN = 0.004
 """Share of what is uncertain about which cells are missing that losses may leave to contexts."""
 FAR_MORE = 5.0
@@ -51,6 +54,7 @@ TOO_FEW = f"fewer than {FEWEST} missing or observed cells"
 LOSSES = "losses explain it"
 TOGETHER = "lost together with other cells"
 CONTEXTS = "contexts say more than losses can"
+NEVER_THERE = "never there beside some value of another column"
 EXCESS = "misses more than others, not at random"
 UNTOLD = "misses far more than others, and equally often in all rows"
 
@@ -128,11 +132,14 @@ def find_candidates(
     values, is_missing = values[chosen], is_missing[chosen]
     signs = _look_for_signs(values, is_missing, n_levels, seed, tick)
     rates = is_missing.sum(axis=0) / max(1, len(is_missing))
-    found = _decide(rates, signs, len(is_missing), false_find_rate)
+    never = _holm({j: sign.never_there_p for j, sign in signs.items()}, WAYS_OF_NEVER)
+    found = _decide(rates, signs, never, len(is_missing), false_find_rate)
     named = [j for j, candidate in enumerate(found) if candidate.is_named]
     if not named:
         return found
-    return _only(found, borne_out_by_rows(values, is_missing, n_levels, named, seed))
+    borne_out = borne_out_by_rows(values, is_missing, n_levels, named, seed)
+    sharp = {j: never[j] <= false_find_rate for j in named}
+    return _only(found, {j: borne_out[j] or sharp[j] for j in named})
 
 
 def _only(found: list[Candidate], borne_out: Mapping[int, bool]) -> list[Candidate]:
@@ -153,6 +160,7 @@ class _Signs:
     auc: float
     gain: float
     context_p: float
+    never_there_p: float
     association_p: float
 
 
@@ -171,12 +179,12 @@ def _look_for_signs(
     screen = open_screen(values, n_levels)
     if judged:
         features = LossFeatures(values, n_levels, screen)
-        folds = folds_of(row_keys(values, seed=0), N_FOLDS)
+        contexts, folds = Contexts(values, n_levels), folds_of(row_keys(values, seed=0), N_FOLDS)
 
         def look(j: int) -> _Signs:
             inputs = screen.inputs_for_missingness(j)
-            beside = features.beside(j, inputs)
-            return _signs_of(values, is_missing[:, j], n_levels, beside, folds, inputs, seed)
+            beside = _Beside(values, n_levels, features.beside(j, inputs), contexts, inputs)
+            return _signs_of(beside, is_missing[:, j], folds, seed)
 
         for j, sign in zip(judged, side_by_side(look, judged, len(values)), strict=True):
             signs[j] = sign
@@ -186,19 +194,34 @@ def _look_for_signs(
     return signs
 
 
-def _signs_of(
-    values: Values,
-    is_missing: Mask,
-    n_levels: NDArray[np.int64],
-    features: Values,
-    folds: NDArray[np.int64],
-    inputs: Places,
-    seed: int,
-) -> _Signs:
+@dataclass(frozen=True)
+class _Beside:
+    """What stands beside a column.
+
+    Attributes
+    ----------
+    values, n_levels
+        The table.
+    features : array of shape (n_rows, n_features)
+        What losses of the column could be linear in.
+    contexts : Contexts
+    inputs : int array
+        The columns to go by.
+    """
+
+    values: Values
+    n_levels: NDArray[np.int64]
+    features: Values
+    contexts: Contexts
+    inputs: Places
+
+
+def _signs_of(beside: _Beside, is_missing: Mask, folds: NDArray[np.int64], seed: int) -> _Signs:
     """Compare trees with losses, on rows that neither has seen."""
+    values, features = beside.values, beside.features
     by_losses = loss_logits(features, is_missing, folds, seed)
-    rows, levels = np.column_stack([values, by_losses]), np.append(n_levels, 0)
-    inputs = np.append(inputs, values.shape[1])
+    rows, levels = np.column_stack([values, by_losses]), np.append(beside.n_levels, 0)
+    inputs = np.append(beside.inputs, values.shape[1])
     by_trees = np.empty(len(values))
     for fold in np.unique(folds):
         learn = folds != fold
@@ -215,16 +238,28 @@ def _signs_of(
         auc=float(roc_auc_score(is_missing, by_both)),
         gain=float(better.mean() / uncertain),
         context_p=float(norm.sf(z)),
+        never_there_p=beside.contexts.p_value(is_missing, beside.inputs),
         association_p=association(features, is_missing),
     )
 
 
 def _decide(
-    rates: Values, signs: dict[int, _Signs], n_rows: int, false_find_rate: float
+    rates: Values,
+    signs: dict[int, _Signs],
+    never: dict[int, float],
+    n_rows: int,
+    false_find_rate: float,
 ) -> list[Candidate]:
-    """Look at contexts first; columns that they do not name tell the shared rate."""
+    """Look at contexts first; columns that they do not name tell the shared rate.
+
+    Parameters
+    ----------
+    never : dict
+        Corrected p-values of columns being nowhere there in some context.
+    """
     by_context = _holm({j: sign.context_p for j, sign in signs.items()}, N_WAYS)
-    named = {j for j, p in by_context.items() if p <= false_find_rate}
+    best = {j: min(p, never[j]) for j, p in by_context.items()}
+    named = {j for j, p in best.items() if p <= false_find_rate}
     rest = [j for j in signs if j not in named]
     shared = _shared_rate(rates, rest, n_rows, is_alone_enough=bool(named))
     by_excess = _holm({j: _excess_p(sign, shared, n_rows) for j, sign in signs.items()}, N_WAYS)
@@ -234,13 +269,21 @@ def _decide(
             reason = TOO_FEW if rate > 0 else NOTHING_MISSING
             candidates.append(Candidate(rate, None, None, None, 1.0, False, reason))
             continue
-        p = min(by_context[j], by_excess[j])
+        p = min(best[j], by_excess[j])
         excess = None if shared is None else rate - shared
         usual = UNTOLD if shared is not None and _is_far_more(rate, shared, n_rows) else LOSSES
-        reason = CONTEXTS if j in named else EXCESS if p <= false_find_rate else usual
+        reason = _why(by_context[j], never[j], by_excess[j], false_find_rate, usual)
         auc, gain = signs[j].auc, signs[j].gain
         candidates.append(Candidate(rate, excess, auc, gain, p, p <= false_find_rate, reason))
     return candidates
+
+
+def _why(
+    by_context: float, never_there: float, by_excess: float, false_find_rate: float, usual: str
+) -> str:
+    """Return the first sign that names a column, in words; ``usual`` if none does."""
+    signs = ((CONTEXTS, by_context), (NEVER_THERE, never_there), (EXCESS, by_excess))
+    return next((why for why, p in signs if p <= false_find_rate), usual)
 
 
 def _shared_rate(

@@ -14,6 +14,7 @@ from diffjoint.evidence.candidates import (
     CONTEXTS,
     EXCESS,
     LOSSES,
+    NEVER_THERE,
     NOTHING_MISSING,
     TOGETHER,
     UNTOLD,
@@ -60,6 +61,7 @@ MOST_NAMED = 8
 """Columns to name in a line; the others are counted."""
 IN_WORDS = {
     CONTEXTS: "the rest of the row tells which cells are missing",
+    NEVER_THERE: "all its cells are missing beside some value of another column",
     EXCESS: "missing more often than other columns, and not at random",
     LOSSES: "missing as cells are that get lost",
     TOGETHER: "missing together with other cells, as cells are that get lost together",

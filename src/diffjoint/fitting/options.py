@@ -39,7 +39,7 @@ class Options:
     checkboxes: Checkboxes
     unseen: str
     mm_output: MMOutput
-    mm_label: str
+    mm_label: str | Mapping[Any, str]
     mm_fill: Mapping[Any, Any] | None
     bounds: Mapping[Any, Any] | None
     diffusion: Diffusion

@@ -8,7 +8,15 @@ from typing import Any
 from diffjoint.parameters.checks import OF_THE_RUN
 from diffjoint.settings import Diffusion
 
-MAPPINGS = ("bounds", "column_kinds", "loss_rate", "mm_fill", "reason_codes", "rules")
+MAPPINGS = (
+    "bounds",
+    "column_kinds",
+    "loss_rate",
+    "mm_fill",
+    "mm_label",
+    "reason_codes",
+    "rules",
+)
 """Parameters by column label; labels need not be text."""
 OF_THE_PROCESS = {"callback", "n_threads", "verbose"}
 """Parameters that say nothing of what was learnt; the same holds for those ``OF_THE_RUN``."""

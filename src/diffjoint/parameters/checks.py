@@ -142,16 +142,6 @@ class Rates(Number):
         return None
 
 
-class Text(Constraint):
-    """Text."""
-
-    expected = "text"
-
-    def allows(self, value: Any) -> bool:
-        """Return whether it is text."""
-        return isinstance(value, str)
-
-
 class Columns(Constraint):
     """Labels of columns, or "auto"."""
 
@@ -276,6 +266,17 @@ class ByColumn(Constraint):
         )
 
 
+class TextOrByColumn(Constraint):
+    """Text, or a mapping from columns to texts."""
+
+    expected = "text, or texts by column such as {'deck': 'never recorded'}"
+
+    def allows(self, value: Any) -> bool:
+        """Return whether it is text, or holds nothing else."""
+        texts = value.values() if isinstance(value, Mapping) else [value]
+        return all(isinstance(text, str) for text in texts)
+
+
 @dataclass(frozen=True)
 class OrNone(Constraint):
     """None, or what another constraint allows."""
@@ -339,7 +340,7 @@ PARAMETERS: Mapping[str, Constraint] = {
     "checkboxes": OneOf(get_args(Checkboxes)),
     "unseen": OneOf(get_args(Unseen)),
     "mm_output": OneOf(get_args(MMOutput)),
-    "mm_label": Text(),
+    "mm_label": TextOrByColumn(),
     "mm_fill": OrNone(ByColumn("values", "{'pack_years': 0}")),
     "bounds": OrNone(ByColumn("pairs of a lowest and a highest value", "{'age': (0, 120)}")),
     "diffusion": OrNone(

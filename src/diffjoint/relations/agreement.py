@@ -1,6 +1,6 @@
 """Let the filled-in cells of a row agree with each other and with what was observed."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -157,6 +157,7 @@ class _Rows:
             self.keep(column, likely)
             self.decide(ordered)
         self.decide_guesses(ordered)
+        self.leave_room(ordered, likely)
 
     def held(self) -> Values:
         """Return what the cells hold; what they were filled with where nothing was said of them."""
@@ -173,8 +174,14 @@ class _Rows:
             if int(np.isnan(self.cells).sum()) == n_left:
                 return
 
-    def keep(self, column: int, likely: Likely) -> None:
-        """Let a column keep what it was filled with, or what is nearest to it and allowed."""
+    def keep(self, column: int, likely: Likely, *, by_sums: bool = False) -> None:
+        """Let a column keep what it was filled with, or what is nearest to it and allowed.
+
+        Parameters
+        ----------
+        by_sums : bool
+            Whether it leaves room for the other missing cells of a sum.
+        """
         rows = np.flatnonzero(self.filled[:, column] & np.isnan(self.cells[:, column]))
         if not len(rows):
             return
@@ -188,6 +195,8 @@ class _Rows:
                 kept[at] = scores.argmax(axis=1)
         else:
             low, high = self.relations.limits(column, cells)
+            for least, most in self._left_by_sums(column, cells) if by_sums else ():
+                low, high = np.fmax(low, least), np.fmin(high, most)
             kept = self.relations.rounded(column, kept)
             kept = np.where(low <= high, np.clip(kept, low, high), kept)
         self.cells[rows, column] = kept
@@ -207,21 +216,55 @@ class _Rows:
             better = self.relations.broken(tried).sum(axis=1) < n_broken
             self.cells[rows[better], column] = tried[better, column]
 
-    def _decided(self, column: int, rows: Places) -> Values:
-        """Return what some rows decide of a column, if it can hold that; NaN otherwise.
+    def leave_room(self, ordered: Sequence[int], likely: Likely) -> None:
+        """Fill rows anew in which a guess took more than its sum holds."""
+        rows = np.flatnonzero(self.relations.broken(self.cells).any(axis=1))
+        rows = rows[self.guessed[rows].any(axis=1)]
+        if not len(rows) or not self.relations.equations:
+            return
+        held = (self.values[rows], self.filled[rows], self.has_value[rows])
+        trial = _Rows(self.relations, self.columns, *held)
+        for column in ordered:
+            trial.keep(column, lambda level, at: likely(level, rows[at]), by_sums=True)
+            trial.decide(ordered)
+        n_broken, n_now = (
+            self.relations.broken(cells).sum(axis=1) for cells in (trial.cells, self.cells[rows])
+        )
+        self.cells[rows[n_broken < n_now]] = trial.cells[n_broken < n_now]
 
-        Numbers may lie beyond those that were observed, but not on the other side of 0.
+    def _left_by_sums(self, column: int, cells: Values) -> Iterator[tuple[Values, Values]]:
+        """Yield what sums leave to a column whose other missing cells can hold so much at most."""
+        for equation in self.relations.equations:
+            if equation.is_product or column not in equation.columns:
+                continue
+            others = [other for other in equation.columns if other != column]
+            is_open = np.isnan(cells[:, others])
+            if (is_open.any(axis=1) & (is_open.sum(axis=1) < len(others))).any():
+                yield equation.range_of(column, cells, [self._range(other) for other in others])
+
+    def _range(self, column: int) -> tuple[float, float]:
+        """Return between which numbers a column may be filled in.
+
+        They may lie beyond those that were observed, but not on the other side of 0.
         """
-        cells, described = self.cells[rows], self.columns[column]
+        described = self.columns[column]
+        lowest, highest = described.lowest, described.highest
+        if lowest is None:
+            lowest = min(described.low, 0.0)
+        if highest is None:
+            highest = max(described.high, 0.0) if described.high <= 0 else np.inf
+        return lowest, highest
+
+    def _decided(self, column: int, rows: Places) -> Values:
+        """Return what some rows decide of a column, if it can hold that; NaN otherwise."""
+        cells = self.cells[rows]
         decided = self.relations.decided(column, cells)
-        if described.is_categorical:
+        if self.columns[column].is_categorical:
             return decided
         decided = self.relations.rounded(column, decided)
-        lowest, highest = described.lowest, described.highest
-        lowest = min(described.low, 0.0) if lowest is None else lowest
-        highest = max(described.high, 0.0) if highest is None and described.high <= 0 else highest
+        lowest, highest = self._range(column)
         low, high = self.relations.limits(column, cells)
         near = NEAR * np.maximum(np.abs(decided), 1.0)
         inside = decided >= np.fmax(low, lowest) - near
-        inside &= decided <= (high if highest is None else np.fmin(high, highest)) + near
+        inside &= decided <= np.fmin(high, highest) + near
         return np.where(inside, decided, np.nan)

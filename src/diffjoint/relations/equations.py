@@ -15,6 +15,8 @@ MOST_NUMBERS, MOST_ROWS, MOST_ROWS_OF_SUMS, SCREENED_ROWS = 80, 5_000, 1_000, 20
 compared in first."""
 HOLDS, FEWEST = 0.97, 20
 """Share of the rows in which an equation holds, and rows in which it says something, at least."""
+FEWEST_OF_REST = 8
+"""Rows that must show what a column adds to a sum that holds nearly always without it."""
 MOST_ADDENDS, MOST_ALIKE = 6, 4
 EXACT, WHOLE = 1e-6, 0.02
 """How near two equal numbers are, in standard deviations, and a weight to a whole number."""
@@ -79,6 +81,35 @@ class Equation:
                 left = left - weight * cells[:, other]
         return np.asarray(left / self.weights[place])
 
+    def range_of(
+        self, column: int, cells: Values, ranges: Sequence[tuple[float, float]]
+    ) -> tuple[Values, Values]:
+        """Return the least and the most that a sum leaves to one of its columns.
+
+        Parameters
+        ----------
+        cells : array of shape (n_rows, n_columns)
+            NaN where there is no value.
+        ranges : sequence of (float, float)
+            Between which numbers each of the other columns lies where it has no value.
+
+        Examples
+        --------
+        >>> total = Equation((0, 1, 2), (1.0, 1.0))
+        >>> total.range_of(1, np.array([[5.0, np.nan, np.nan]]), [(0.0, 9.0), (0.0, 4.0)])
+        (array([1.]), array([5.]))
+        """
+        weights = dict(zip(self.columns, (1.0, *(-weight for weight in self.weights)), strict=True))
+        own = weights.pop(column)
+        least = most = np.full(len(cells), self.constant)
+        for (other, weight), limits in zip(weights.items(), ranges, strict=True):
+            ends = np.stack(
+                [np.where(np.isnan(cells[:, other]), at, cells[:, other]) for at in limits]
+            )
+            least = least - (weight * ends).max(axis=0)
+            most = most - (weight * ends).min(axis=0)
+        return (least / own, most / own) if own > 0 else (most / own, least / own)
+
     def _right_side(self, cells: Values) -> Values:
         others = cells[:, self.columns[1:]]
         if self.is_product:
@@ -124,7 +155,34 @@ def find_equations(
             inside = any(known <= set(equation.columns) for known in found)
             if not inside:
                 found[frozenset(equation.columns)] = equation
-    return tuple(found.values())
+        return tuple(_with_the_rest(equation, values, numbers) for equation in found.values())
+
+
+def _with_the_rest(equation: Equation, values: Values, numbers: Sequence[int]) -> Equation:
+    """Add a column to a sum that fails in some rows, if it is what these rows miss.
+
+    Such a column is hardly ever another number than 0, so that sums do without it nearly always.
+    """
+    off = equation.off(values)
+    near = EXACT * max(float(np.nanstd(values[:, equation.columns[0]])), 1e-12)
+    if equation.is_product or not (np.abs(off) > near).any():
+        return equation
+    for column in numbers:
+        for weight in (1.0, -1.0) if column not in equation.columns else ():
+            known = ~np.isnan(off) & ~np.isnan(values[:, column])
+            says = known & (values[:, column] != 0)
+            holds = np.abs(off - weight * values[:, column]) <= near
+            if says.sum() < FEWEST_OF_REST or holds[says].mean() < HOLDS:
+                continue
+            share = float(holds[known].mean())
+            if share > equation.share:
+                return Equation(
+                    (*equation.columns, column),
+                    (*equation.weights, weight),
+                    equation.constant,
+                    share=share,
+                )
+    return equation
 
 
 def _n_distinct(cells: Values) -> int:

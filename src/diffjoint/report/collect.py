@@ -11,6 +11,7 @@ from diffjoint.fitting.prepare import CodedTable
 from diffjoint.fitting.running import running
 from diffjoint.report.drawn import Drawn, draw_filled_cells
 from diffjoint.report.findings import Findings
+from diffjoint.results.constants import read_meanings
 from diffjoint.results.explain import check_band, in_band
 from diffjoint.results.explainer import explainer_of
 from diffjoint.results.self_check import SelfCheck
@@ -67,6 +68,7 @@ def collect_findings(
         None if check is None else check.to_dict(),
         rules,
         _draw(coded, state.meaningful, fitted, options, n_draws),
+        read_meanings(options.mm_label, coded.table, model.space, were_found=options.were_found),
     )
 
 

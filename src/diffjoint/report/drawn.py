@@ -103,11 +103,15 @@ def _can_draw(fitted: Fitted) -> bool:
 
 
 def _learn(fitted: Fitted, n_draws: int, progress: Progress) -> tuple[TreeDraws, int]:
-    """Return what was learnt before for draws, or learn it from some rows of the table of fit."""
+    """Learn to draw from some rows of the table of fit; without it, take what is saved with it.
+
+    What ``sample`` has learnt on the way is left alone: a report must not depend on what was asked
+    for before it.
+    """
     model, coded, inferred = fitted.model, fitted.coded, fitted.inferred
     assert isinstance(model, ValueModel)
-    if model.tree_draws is not None:
-        return model.tree_draws, 0 if coded is None else len(coded.values)
+    if not fitted.can_learn_to_draw and model.tree_draws is not None:
+        return model.tree_draws, 0
     assert coded is not None
     assert inferred is not None
     n_rows = max(FEWEST_LEARNT, min(MOST_LEARNT, MOST_CELLS // _n_coordinates(fitted)))

@@ -1,7 +1,7 @@
 """Input of a report: a completed table and its results, as arrays."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from diffjoint._types import Mask, Values
@@ -49,6 +49,9 @@ class Findings:
         Rules that the table of ``fit`` follows.
     drawn : Drawn or None
         Draws of filled-in cells, if there were any.
+    meanings : mapping
+        What the user says that meaningful cells of columns mean, by position among the modelled
+        columns.
     """
 
     table: Table
@@ -69,3 +72,4 @@ class Findings:
     check: Mapping[str, Any] | None = None
     rules: Sequence[FoundRule] = ()
     drawn: Drawn | None = None
+    meanings: Mapping[int, str] = field(default_factory=dict)

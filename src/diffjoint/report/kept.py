@@ -32,6 +32,8 @@ class KeptCells:
         Other columns that are missing in the same rows.
     is_checkbox : bool
         Whether the cells are boxes that are not ticked.
+    meaning : str
+        What the user says that they mean; empty if nothing was said.
     """
 
     n_told: int
@@ -40,6 +42,7 @@ class KeptCells:
     detail: str
     beside: tuple[str, ...]
     is_checkbox: bool = False
+    meaning: str = ""
 
 
 def say_why_kept(
@@ -50,6 +53,7 @@ def say_why_kept(
     beside: tuple[str, ...],
     *,
     is_checkbox: bool = False,
+    meaning: str = "",
 ) -> KeptCells:
     """Say why cells are kept, and what of the table goes with it.
 
@@ -80,4 +84,4 @@ def say_why_kept(
         )
     elif rule and has_rule and n_found:
         cause, detail = f"not ({rule.text})", "by a rule that the table follows"
-    return KeptCells(n_told, n_found, cause, detail, beside, is_checkbox)
+    return KeptCells(n_told, n_found, cause, detail, beside, is_checkbox, meaning)

@@ -324,6 +324,7 @@ def _column(findings: Findings, j: int, splitter: Splitter, together: Together) 
             next((rule for rule in findings.rules if rule.target == j), None),
             beside,
             is_checkbox=column.is_checkbox,
+            meaning=findings.meanings.get(j, ""),
         )
         if n_kept
         else None,

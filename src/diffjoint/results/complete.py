@@ -20,6 +20,9 @@ from diffjoint.table import (
     without_cells,
 )
 
+USUAL_LABEL = "not applicable"
+"""What meaningful cells are called unless ``mm_label`` says otherwise."""
+
 
 def complete(
     table: Table,
@@ -28,7 +31,7 @@ def complete(
     meaningful: Mask,
     is_missing: Mask,
     mm_output: MMOutput,
-    mm_label: str,
+    labels: Mapping[int, str],
     constants: Mapping[int, Any] = MappingProxyType({}),
 ) -> Any:
     """Return the table with its missing cells filled or kept; observed cells stay as they are.
@@ -37,6 +40,9 @@ def complete(
     ----------
     values, meaningful, is_missing : arrays of shape (n_rows, n_modelled)
         Coded values, calls, and the missing cells, which are the only ones that are written to.
+    labels : mapping
+        Levels for the meaningful cells of columns that get one, by position among the modelled
+        columns.
     constants : mapping
         Values for the meaningful cells of some columns, by position among the modelled columns.
     """
@@ -56,7 +62,7 @@ def complete(
             occupied = kept if j in labelled else kept & ~table.missing(position)
             rows = np.flatnonzero(occupied)
             if j in labelled:
-                series = with_cells(series, rows, [mm_label] * len(rows))
+                series = with_cells(series, rows, [labels[j]] * len(rows))
             elif len(rows):
                 series = without_cells(series, rows)
         columns[int(position)] = series
@@ -73,13 +79,37 @@ def indicator_names(space: JointSpace, mm_output: MMOutput) -> list[str]:
     return [f"{space.schema.modelled[j].name}_meaningful" for j in indicated]
 
 
-def check_output(space: JointSpace, mm_output: MMOutput, mm_label: str) -> None:
-    """Raise an error if ``mm_output`` or ``mm_label`` clashes with a column or level of X."""
-    for j in _mm_places(space, mm_output)[0]:
+def labels_for(
+    space: JointSpace, mm_output: MMOutput, mm_label: Any, meanings: Mapping[int, str]
+) -> dict[int, str]:
+    """Return the level for meaningful cells of each column that gets one.
+
+    Parameters
+    ----------
+    mm_label : str or mapping
+        As it was given; a mapping leaves the columns that it does not name with ``USUAL_LABEL``.
+    meanings : mapping
+        What it says by position, see :func:`diffjoint.results.constants.read_meanings`.
+    """
+    usual = mm_label if isinstance(mm_label, str) else USUAL_LABEL
+    return {j: meanings.get(j, usual) for j in _mm_places(space, mm_output)[0]}
+
+
+def check_output(
+    space: JointSpace, mm_output: MMOutput, mm_label: Any, meanings: Mapping[int, str]
+) -> None:
+    """Raise an error if ``mm_output`` or a label clashes with a column or level of X.
+
+    Parameters
+    ----------
+    mm_output, mm_label, meanings
+        As in :func:`labels_for`.
+    """
+    for j, label in labels_for(space, mm_output, mm_label, meanings).items():
         column = space.schema.modelled[j]
-        if mm_label in column.levels:
+        if label in column.levels:
             raise InputError(
-                f"{option('mm_label')} is {mm_label!r}, which '{column.name}' already has as a "
+                f"{option('mm_label')} is {label!r}, which '{column.name}' already has as a "
                 f"level. Choose another {option('mm_label')}.",
                 parameter="mm_label",
             )

@@ -1,5 +1,6 @@
-"""Read ``mm_fill``: constants for meaningful cells, such as 0 pack years for non-smokers."""
+"""Read ``mm_fill`` and ``mm_label``: what stands for meaningful cells, and what they mean."""
 
+from collections.abc import Mapping
 from numbers import Real
 from typing import Any
 
@@ -33,22 +34,59 @@ def read_constants(
     if mm_fill is None:
         return {}
     check("mm_fill", mm_fill)
+    places = _places("mm_fill", mm_fill, table, space, were_found=were_found)
+    positions = space.schema.modelled_positions
+    return {
+        j: _constant(
+            space.schema.modelled[j], table.column(int(positions[j])), label, mm_fill[label]
+        )
+        for j, label in places.items()
+    }
+
+
+def read_meanings(
+    mm_label: Any, table: Table, space: JointSpace, *, were_found: bool
+) -> dict[int, str]:
+    """Check ``mm_label`` and return what the user says that meaningful cells of columns mean.
+
+    Parameters
+    ----------
+    mm_label : str or mapping
+        Column labels to texts; one text for all columns says nothing of any of them.
+    were_found : bool
+        As in :func:`read_constants`.
+
+    Returns
+    -------
+    dict
+        By position among the modelled columns.
+    """
+    check("mm_label", mm_label)
+    if isinstance(mm_label, str):
+        return {}
+    places = _places("mm_label", mm_label, table, space, were_found=were_found)
+    return {j: mm_label[label] for j, label in places.items()}
+
+
+def _places(
+    parameter: str, given: Mapping[Any, Any], table: Table, space: JointSpace, *, were_found: bool
+) -> dict[int, Any]:
+    """Return the labels that a parameter names, by position among the modelled columns."""
     modelled = space.schema.modelled_positions.tolist()
-    constants = {}
-    for label, value in mm_fill.items():
-        position = table.require(label, "mm_fill")
+    places = {}
+    for label in given:
+        position = table.require(label, parameter)
         place = modelled.index(position) if position in modelled else None
         if place in space.can_be_meaningful:
-            column = space.schema.columns[position]
-            constants[place] = _constant(column, table.column(position), label, value)
+            places[place] = label
         elif not were_found:
             searched = ", ".join(space.schema.modelled[j].name for j in space.mm) or "none"
             raise InputError(
-                f"{option('mm_fill')} names {label!r}, which is not among {option('mm_columns')} "
+                f"{option(parameter)} names {label!r}, which is not among {option('mm_columns')} "
                 f"({searched}): it has no meaningful cell to fill. Add it there, or leave it out.",
-                parameter="mm_fill",
+                parameter=parameter,
             )
-    return constants
+    return places
 
 
 def _constant(column: Column, series: nw.Series[Any], label: Any, value: Any) -> Any:

@@ -10,8 +10,8 @@ from diffjoint.errors import InputError
 from diffjoint.fitting.fitted import Fitted
 from diffjoint.fitting.options import Options
 from diffjoint.fitting.prepare import CodedTable
-from diffjoint.results.complete import complete, in_table_shape
-from diffjoint.results.constants import read_constants
+from diffjoint.results.complete import complete, in_table_shape, labels_for
+from diffjoint.results.constants import read_constants, read_meanings
 from diffjoint.results.explain import check_band, in_band
 from diffjoint.state import JointSpace, JointState
 from diffjoint.table import in_user_units
@@ -109,15 +109,17 @@ def complete_table(
     coded: CodedTable, space: JointSpace, state: JointState, options: Options
 ) -> Any:
     """Return a table with its missing cells filled, or kept as the options say."""
+    table, were_found = coded.table, options.were_found
+    meanings = read_meanings(options.mm_label, table, space, were_found=were_found)
     return complete(
-        coded.table,
+        table,
         space,
         state.values,
         state.meaningful,
         coded.missing,
         options.mm_output,
-        options.mm_label,
-        read_constants(options.mm_fill, coded.table, space, were_found=options.were_found),
+        labels_for(space, options.mm_output, options.mm_label, meanings),
+        read_constants(options.mm_fill, table, space, were_found=were_found),
     )
 
 

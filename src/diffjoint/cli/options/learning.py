@@ -104,6 +104,16 @@ MMFill = Annotated[
         OUTPUT,
     ),
 ]
+MMLabel = Annotated[
+    list[str] | None,
+    repeated(
+        "--mm-label",
+        "[COLUMN=]TEXT",
+        "What a meaningful cell means, in all columns or in one, such as 'deck=never recorded': "
+        "said in the report, and the level of --mm-output category",
+        OUTPUT,
+    ),
+]
 Bounds = Annotated[
     list[str] | None,
     repeated(
@@ -163,6 +173,7 @@ class Filled:
     """What comes out in place of a missing cell."""
 
     mm_output: MMOutputOption = "na"
+    mm_label: MMLabel = None
     mm_fill: MMFill = None
     bounds: Bounds = None
 

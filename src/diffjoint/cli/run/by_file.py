@@ -8,6 +8,7 @@ from diffjoint.cli.parsing import parse_rate, parse_value, split_pair
 from diffjoint.errors import InputError
 from diffjoint.fitting.auto_columns import AUTO
 from diffjoint.io.files import TableFile
+from diffjoint.results.complete import USUAL_LABEL
 
 
 def parse_columns(file: TableFile, mm_columns: list[str] | None) -> list[str] | str:
@@ -55,6 +56,15 @@ def with_codes_of(file: TableFile, given: dict[str, Any] | None) -> dict[str, An
     for name, codes in file.reason_codes.items():
         merged[name] = {**codes, **merged.get(name, {})}
     return merged or None
+
+
+def parse_mm_label(texts: list[str] | None) -> str | dict[str, str]:
+    """Return one text for all columns, or texts by column."""
+    if not texts:
+        return USUAL_LABEL
+    if len(texts) == 1 and "=" not in texts[0]:
+        return texts[0]
+    return dict(split_pair("--mm-label", text) for text in texts)
 
 
 def parse_mm_fill(file: TableFile, texts: list[str] | None) -> dict[str, Any] | None:

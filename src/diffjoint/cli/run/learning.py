@@ -14,7 +14,13 @@ from diffjoint.cli.parsing import (
     parse_settings,
     rules_of,
 )
-from diffjoint.cli.run.by_file import parse_columns, parse_loss_rate, parse_mm_fill, with_codes_of
+from diffjoint.cli.run.by_file import (
+    parse_columns,
+    parse_loss_rate,
+    parse_mm_fill,
+    parse_mm_label,
+    with_codes_of,
+)
 from diffjoint.cli.run.showing import (
     show_evidence,
     show_reading,
@@ -94,6 +100,7 @@ def _params(
         },
         "checkboxes": known.checkboxes,
         "mm_output": filled.mm_output,
+        "mm_label": parse_mm_label(filled.mm_label),
         "mm_fill": parse_mm_fill(file, filled.mm_fill),
         "bounds": parse_bounds(filled.bounds),
         "preset": method.preset,
