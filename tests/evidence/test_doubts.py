@@ -40,9 +40,20 @@ def test_columns_that_disagree_raise_a_doubt():
     values[rng.random(2_000) < 0.4, 1] = np.nan
     values[rng.random(2_000) < 0.3, 2] = np.nan
     evidence = fit_evidence(values, np.isnan(values), np.zeros(4, dtype=int), [2])
-    assert "may lose at a rate of its own" in evidence.doubts[0]
+    assert "how often column 2 may lose theirs is not known" in evidence.doubts[0]
     given = fit_evidence(values, np.isnan(values), np.zeros(4, dtype=int), [2], loss_rate=0.3)
     assert given.doubts == ()
+
+
+def test_columns_that_disagree_raise_none_where_the_rest_of_the_row_settles_it():
+    """Then another rate would change no call, and nobody needs to look it up."""
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(2_000, 4))
+    values[values[:, 3] > 0, 2] = np.nan
+    for j, rate in enumerate((0.02, 0.2, 0.05)):
+        values[rng.random(2_000) < rate, j] = np.nan
+    evidence = fit_evidence(values, np.isnan(values), np.zeros(4, dtype=int), [2])
+    assert evidence.doubts == ()
 
 
 @pytest.mark.slow
@@ -83,7 +94,8 @@ def test_every_doubt_comes_back():
     values[rng.random(2_000) < 0.02, 0] = np.nan
     values[rng.random(2_000) < 0.4, 1] = np.nan
     values[:10, 2] = np.nan
-    evidence = fit_evidence(values, np.isnan(values), np.zeros(4, dtype=int), [2])
+    values[rng.random(2_000) < 0.3, 3] = np.nan
+    evidence = fit_evidence(values, np.isnan(values), np.zeros(4, dtype=int), [2, 3])
     assert len(evidence.doubts) == 2
     assert unpack(pack(evidence)).doubts == evidence.doubts
 

@@ -44,7 +44,7 @@ def learn_by_missingness(
 ) -> tuple[dict[int, LearntColumn], Mask, tuple[str, ...]]:
     """Learn each searched column by values and missingness; which imply which; what is doubtful."""
     del views
-    loss_search, doubts = loss_searches(search)
+    loss_search, doubts, uneven = loss_searches(search)
     vague = unexplained(search)
     learnt, implied = _learn_alone(search, loss_search, vague, tick)
     flat = [
@@ -53,20 +53,34 @@ def learn_by_missingness(
         if j not in vague and _is_flat(search.table, learnt[j], j, known)
     ]
     untold = [names[j] for j in vague if j not in search.given]
+    resting = _resting_on_rates(search, learnt, vague) if uneven is not None else []
+    doubts += say.of_rates(uneven, [names[j] for j in resting])
     alone = {} if doubts else _rates_told_alone(search, learnt, loss_search, vague)
     doubts += say.of_own_rates({names[j]: rate for j, rate in alone.items()})
     return learnt, implied, doubts + say.of_flat(flat) + say.of_unexplained(untold)
 
 
-def loss_searches(search: Search) -> tuple[dict[int, LossSearch], tuple[str, ...]]:
-    """Return what to find the losses of each searched column by, and what is doubtful in it."""
+def loss_searches(
+    search: Search,
+) -> tuple[dict[int, LossSearch], tuple[str, ...], Values | None]:
+    """Return what to find the losses of each searched column by, and what is doubtful in it.
+
+    Returns
+    -------
+    by column
+        What to find its losses by.
+    doubts : tuple of str
+    uneven : array or None
+        The rates of the other columns, if they disagree.
+    """
     table, drivers = search.table, search.drivers
-    levels, doubts = _levels(table.is_missing, search.others, search.searched, search.given)
+    levels, doubts, uneven = _levels(table.is_missing, search.others, search.searched, search.given)
     examples, steepest = known_losses(table.scores, table.is_missing, search.others, drivers)
-    return {
+    searches = {
         j: LossSearch([d for d in drivers if d != j], replace(known, steepest=steepest), examples)
         for j, known in ((j, levels[j]) for j in search.searched)
-    }, doubts
+    }
+    return searches, doubts, uneven
 
 
 def known_losses(
@@ -92,6 +106,24 @@ def _is_flat(table: SearchTable, learnt: LearntColumn, j: int, loss_search: Loss
     ).astype(int)
     judged = learnt.judge(table.values[rows], table.folds[rows], table.scores[rows])
     return say.is_flat(judged.mm_rate)
+
+
+def _resting_on_rates(
+    search: Search, learnt: Mapping[int, LearntColumn], vague: Sequence[int]
+) -> list[int]:
+    """Return the columns of which another loss rate would be told another story.
+
+    They are unsure, or all that they miss is taken for lost.
+    """
+    table, n_rows = search.table, len(search.table.is_missing)
+    rows = np.linspace(0, n_rows - 1, min(n_rows, say.FLAT_ROWS)).astype(int)
+    resting = []
+    for j in (j for j in search.judged if j not in vague and j not in search.given):
+        judged = learnt[j].judge(table.values[rows], table.folds[rows], table.scores[rows])
+        is_missing = table.is_missing[rows, j]
+        if say.is_unsure(judged, is_missing) or (judged.probability[is_missing] <= 0.5).all():
+            resting.append(j)
+    return resting
 
 
 def _rates_told_alone(
@@ -184,15 +216,15 @@ def _levels(
     others: NDArray[np.int64],
     searched: list[int],
     given: Mapping[int, float],
-) -> tuple[dict[int, KnownRate], tuple[str, ...]]:
-    """Return what is known of each searched column's loss rate, and what is doubtful in it."""
+) -> tuple[dict[int, KnownRate], tuple[str, ...], Values | None]:
+    """Return what is known of each searched column's loss rate, as :func:`loss_searches`."""
     levels = {j: KnownRate(rate, is_given=True) for j, rate in given.items() if j in searched}
     if len(levels) == len(searched):
-        return levels, ()
+        return levels, (), None
     n_lost = is_missing[:, list(rates_of(is_missing, others.tolist()))].sum(axis=0)
     if n_lost.sum() < FEWEST:
         levels |= {j: KnownRate(None) for j in searched if j not in levels}
-        return levels, () if len(others) else (say.ALL_SEARCHED,)
+        return levels, () if len(others) else (say.ALL_SEARCHED,), None
     rates, counted = n_lost / len(is_missing), n_lost[n_lost >= FEWEST] / len(is_missing)
     shared = float((rates**2).sum() / rates.sum())
     prior = rate_prior(dict(enumerate(counted.tolist())), range(len(counted)), least=0.0)
@@ -200,4 +232,4 @@ def _levels(
     own = disagree(counted)
     known = KnownRate(believed if own else shared, sharp_rate=believed)
     levels |= {j: known for j in searched if j not in levels}
-    return levels, say.of_rates(counted, believed) if own else ()
+    return levels, (), counted if own else None

@@ -74,13 +74,23 @@ def of_table(
     return tuple(found)
 
 
-def of_rates(counted: Values, highest: float) -> tuple[str, ...]:
-    """Warn of columns outside mm_columns that lose at very different rates."""
+def of_rates(uneven: Values | None, resting: Sequence[str]) -> tuple[str, ...]:
+    """Warn of columns whose calls rest on a loss rate that other columns do not agree on.
+
+    Parameters
+    ----------
+    uneven : array or None
+        The rates of the columns outside mm_columns, if they disagree.
+    resting : sequence of str
+    """
+    if uneven is None or not resting:
+        return ()
     return (
-        f"Columns outside {SEARCHED} have lost between {counted.min():.1%} and {counted.max():.1%} "
-        f"of their cells, so that each column of {SEARCHED} may lose at a rate of its own, up to "
-        f"{highest:.0%}: its lowest rate is taken for its losses, and cells that are meaningful "
-        f"everywhere alike will be taken for lost. Set {RATE}, for each column if you can.",
+        f"Columns outside {SEARCHED} have lost between {uneven.min():.1%} and {uneven.max():.1%} "
+        f"of their cells, so that how often {_listed(resting)} may lose theirs is not known: the "
+        "lowest share that is missing in any context is taken for losses, and cells that are "
+        f"meaningful everywhere alike are taken for lost. Set {RATE} for what you know, such as "
+        f"{option('loss_rate', {resting[0]: 0.05})}.",
     )
 
 
