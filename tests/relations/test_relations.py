@@ -123,6 +123,17 @@ def test_orders_need_more_than_other_ranges():
     np.testing.assert_array_equal(find_orders(table, range(3)), [[0, 1]])
 
 
+def test_one_mistake_in_a_thousand_rows_hides_no_order():
+    rng = np.random.default_rng(0)
+    built = rng.integers(1900, 2000, 2_000).astype(float)
+    values = np.column_stack([built, built + rng.integers(0, 60, 2_000)])
+    values[:2, 1] = built[:2] - 1
+    assert find_orders(values, [0, 1]).tolist() == [[0, 1]]
+    values[:4, 1] = built[:4] - 1
+    assert find_orders(values, [0, 1]).tolist() == []
+    assert find_orders(values[3:500], [0, 1]).tolist() == []
+
+
 def test_cells_that_wait_to_be_drawn_decide_nothing():
     relations = find_relations(
         np.column_stack([*numbers(2).T, numbers(2).sum(axis=1)]), ZERO, [0, 1, 2]
