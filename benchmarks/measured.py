@@ -52,6 +52,10 @@ CHANGES = {
     "2026-11-19T22:16": "Drawn cells behind a gate follow it; trees may stand in for products; "
     "fewer cells are weighed.",
     "2026-11-19T22:50": "Trees learn faster still, for as long as all rows held out call for.",
+    "2026-11-20T00:23": "Behind a missing gate, losses along with it are told from skips.",
+    "2026-11-20T01:14": "Rules make calls surer where cells are lost one by one, too.",
+    "2026-11-20T01:57": "Columns that few rows skip are found; sums keep columns that are nearly "
+    "always 0.",
 }
 """What changed calls, values, draws or times of the default, by when it did."""
 
