@@ -122,3 +122,46 @@ def test_columns_with_skips_are_named_beside_common_losses():
     world = household_survey(1_500, mechanism="survey", loss_rate=0.1)
     found = find_mm_columns(world.observed_table, world.column_kinds)
     assert {record["column"] for record in found if record["is_named"]} == {*world.mm_columns}
+
+
+def pupils(seed, n=900):
+    """An eighth of the pupils breaks off; two sections are lost as wholes; four skips have gates."""
+    rng = np.random.default_rng(seed)
+    grade = rng.integers(7, 13, n).astype(float)
+    works = rng.random(n) < np.where(grade >= 10, 0.4, 0.05)
+    siblings = rng.poisson(1.1, n).astype(float)
+    hours = np.where(works, rng.integers(2, 20, n), np.nan)
+    score = np.round(rng.normal(60, 12, n) + grade)
+    maths = np.round(score / 2 + rng.normal(0, 5, n))
+    table = pd.DataFrame(
+        {
+            "grade": grade,
+            "town": rng.choice(["north", "south", "east"], n),
+            "works": np.where(works, "yes", "no"),
+            "hours": hours,
+            "pay": np.round(hours * rng.normal(9, 1, n), 2),
+            "siblings": siblings,
+            "eldest": np.where(siblings > 0, np.round(rng.normal(15, 4, n).clip(1)), np.nan),
+            "licence": np.where(grade >= 11, rng.choice(["yes", "no"], n, p=[0.3, 0.7]), None),
+            "score": score,
+            "maths": maths,
+            "reading": score - maths,
+            "transport": rng.choice(["bus", "walk", "car", "bike"], n),
+        }
+    )
+    lost = rng.random(table.shape) < rng.uniform(0.01, 0.08, table.shape[1])
+    ends = np.where(rng.random(n) < 0.12, rng.integers(3, 12, n), 12)
+    lost |= np.arange(12) >= ends[:, None]
+    for section, share in (([8, 9, 10], 0.06), ([3, 4], 0.08)):
+        lost[np.ix_(rng.random(n) < share, section)] = True
+    lost[:, 0] = False
+    return table.mask(lost)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(2, 8))
+def test_sections_and_breaks_are_not_taken_for_skips(seed):
+    """What is missing after a break says when it was, and nothing of what was asked."""
+    found = find_mm_columns(pupils(seed))
+    named = [told["column"] for told in found if told["is_named"]]
+    assert named == ["hours", "pay", "eldest", "licence"]

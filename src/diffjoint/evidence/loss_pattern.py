@@ -35,8 +35,10 @@ from diffjoint.evidence.values_view import View
 from diffjoint.state import row_keys
 from diffjoint.trees import side_by_side
 
-FEW_SKIPPED = 0.05
-"""Share of the missing cells in contexts in which hardly any cell is there that names a column."""
+FEW_SKIPPED = 0.2
+"""Share of the missing cells in contexts in which hardly any cell is there that names a column.
+
+Where fewer are skipped, a single value of another column must say where."""
 
 
 @dataclass(frozen=True)
@@ -131,19 +133,23 @@ def borne_out_by_rows(
     Where cells get lost together values must bear it out. Skip logic is sharp: some of the missing
     cells must be in contexts in which hardly any cell is there, or a column must miss far more than
     the others lose. Elsewhere only columns that are missing together for no reason that the table
-    holds are not borne out.
+    holds are not borne out. Those only lose cells, then, and may show that cells get lost together.
     """
-    search = open_search(
-        values, is_missing, n_levels, searched, keys=row_keys(values, 0), seed=seed
-    )
-    found = find_loss_pattern(search, lambda n_folds: None)
-    if not found.together:
-        vague = unexplained(search)
-        return {j: j not in vague for j in search.searched}
+    keys, left, dropped = row_keys(values, 0), sorted(searched), list[int]()
+    while left:
+        search = open_search(values, is_missing, n_levels, left, keys=keys, seed=seed)
+        found = find_loss_pattern(search, lambda n_folds: None)
+        vague = [] if found.together else unexplained(search)
+        if found.together or not vague:
+            break
+        dropped, left = [*dropped, *vague], [j for j in left if j not in vague]
+    unsure = dict.fromkeys(dropped, False)
+    if not left or not found.together:
+        return unsure | dict.fromkeys(left, True)
     views = found.views | {j: search.table.view(j) for j in search.judged if j not in found.views}
     floors = {j: float(expit(view.floor)) for j, view in views.items()}
     rates = rates_of(is_missing, search.others.tolist()) | floors
-    return {
+    return unsure | {
         j: view.surely_missing >= FEW_SKIPPED
         or is_far_beyond(view.floor, rate_prior(rates, apart_from(is_missing, j, rates)))
         for j, view in views.items()

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from diffjoint._types import Mask
+from diffjoint._types import Mask, Places, Values
 from diffjoint.evidence.best_losses import log_likelihood
 from diffjoint.evidence.folds import logits_in_folds
 from diffjoint.evidence.loss_rates import correlation, is_far_beyond, rate_prior, rates_of
@@ -66,17 +66,31 @@ def unexplained(search: Search) -> list[int]:
 
 
 def _is_told(search: Search, group: list[int]) -> bool:
-    """Return whether the other cells of a row say in which rows a group is missing."""
+    """Return whether what the rest of a row holds says in which rows a group is missing.
+
+    That other cells are missing there, too, says nothing: they may have been lost along.
+    """
     table, folds = search.table, search.table.folds % N_FOLDS
     is_missing = _together(table.is_missing, group)
     inputs = np.setdiff1d(table.inputs(group[0]), group)
+    rows = _without_gaps(table.values, inputs, np.random.default_rng(table.seed))
     by = (table.n_levels, inputs, folds, N_FOLDS, table.seed)
-    trees = learn_in_folds(table.values, is_missing, *by)
-    by_row = log_likelihood(logits_in_folds(trees, table.values, folds), is_missing)
+    trees = learn_in_folds(rows, is_missing, *by)
+    by_row = log_likelihood(logits_in_folds(trees, rows, folds), is_missing)
     share = is_missing.mean()
     by_rate = log_likelihood(np.full(len(is_missing), np.log(share / (1 - share))), is_missing)
     gain = by_row - by_rate
     return bool(gain.mean() > CLEARLY * max(float(gain.std()), 1e-9) / np.sqrt(len(gain)))
+
+
+def _without_gaps(values: Values, columns: Places, rng: np.random.Generator) -> Values:
+    """Return a table in which missing cells of some columns hold what any row may hold."""
+    filled = values.copy()
+    for j in columns.tolist():
+        is_missing = np.isnan(values[:, j])
+        if is_missing.any() and not is_missing.all():
+            filled[is_missing, j] = rng.choice(values[~is_missing, j], int(is_missing.sum()))
+    return filled
 
 
 def _together(is_missing: Mask, group: list[int]) -> Mask:
