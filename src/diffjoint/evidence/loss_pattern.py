@@ -30,7 +30,7 @@ from diffjoint.evidence.together import (
     lose_together,
     most_telling,
 )
-from diffjoint.evidence.unexplained import unexplained
+from diffjoint.evidence.unexplained import in_same_rows, missing_alike, unexplained
 from diffjoint.evidence.values_view import View
 from diffjoint.state import row_keys
 from diffjoint.trees import side_by_side
@@ -133,16 +133,18 @@ def borne_out_by_rows(
     Where cells get lost together values must bear it out. Skip logic is sharp: some of the missing
     cells must be in contexts in which hardly any cell is there, or a column must miss far more than
     the others lose. Elsewhere only columns that are missing together for no reason that the table
-    holds are not borne out. Those only lose cells, then, and may show that cells get lost together.
+    holds are not borne out. If they are missing in some of these rows alone they only lose cells,
+    and may show that cells get lost together.
     """
     keys, left, dropped = row_keys(values, 0), sorted(searched), list[int]()
     while left:
         search = open_search(values, is_missing, n_levels, left, keys=keys, seed=seed)
         found = find_loss_pattern(search, lambda n_folds: None)
         vague = [] if found.together else unexplained(search)
-        if found.together or not vague:
-            break
+        groups = missing_alike(is_missing, vague)
         dropped, left = [*dropped, *vague], [j for j in left if j not in vague]
+        if found.together or all(in_same_rows(is_missing, group) for group in groups):
+            break
     unsure = dict.fromkeys(dropped, False)
     if not left or not found.together:
         return unsure | dict.fromkeys(left, True)

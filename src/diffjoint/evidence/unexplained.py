@@ -18,6 +18,8 @@ from diffjoint.trees import side_by_side
 
 ALIKE = 0.2
 """Correlation of which cells are missing in two columns from which on they are missing together."""
+SAME = 0.9
+"""Share of the rows that miss one of some columns, and miss all of them, in the same rows."""
 N_FOLDS = 3
 CLEARLY = 2.0
 """Standard errors by which rows must say more of which cells are missing than the rate alone."""
@@ -66,14 +68,17 @@ def unexplained(search: Search) -> list[int]:
 
 
 def _is_told(search: Search, group: list[int]) -> bool:
-    """Return whether what the rest of a row holds says in which rows a group is missing.
+    """Return whether the rest of a row says in which rows a group is missing.
 
-    That other cells are missing there, too, says nothing: they may have been lost along.
+    That other cells are missing there, too, says nothing of columns that are missing in some of
+    these rows alone, as after a break: they may have been lost along.
     """
     table, folds = search.table, search.table.folds % N_FOLDS
     is_missing = _together(table.is_missing, group)
     inputs = np.setdiff1d(table.inputs(group[0]), group)
-    rows = _without_gaps(table.values, inputs, np.random.default_rng(table.seed))
+    rows = table.values
+    if not in_same_rows(table.is_missing, group):
+        rows = _without_gaps(rows, inputs, np.random.default_rng(table.seed))
     by = (table.n_levels, inputs, folds, N_FOLDS, table.seed)
     trees = learn_in_folds(rows, is_missing, *by)
     by_row = log_likelihood(logits_in_folds(trees, rows, folds), is_missing)
@@ -81,6 +86,20 @@ def _is_told(search: Search, group: list[int]) -> bool:
     by_rate = log_likelihood(np.full(len(is_missing), np.log(share / (1 - share))), is_missing)
     gain = by_row - by_rate
     return bool(gain.mean() > CLEARLY * max(float(gain.std()), 1e-9) / np.sqrt(len(gain)))
+
+
+def in_same_rows(is_missing: Mask, group: list[int]) -> bool:
+    """Return whether columns are missing in the same rows, and hardly ever one without the others.
+
+    Examples
+    --------
+    >>> in_same_rows(np.arange(100)[:, None] < [20, 21, 40], [0, 1])
+    True
+    >>> in_same_rows(np.arange(100)[:, None] < [20, 21, 40], [0, 2])
+    False
+    """
+    some, each = is_missing[:, group].any(axis=1).sum(), _together(is_missing, group).sum()
+    return bool(each >= SAME * some)
 
 
 def _without_gaps(values: Values, columns: Places, rng: np.random.Generator) -> Values:
